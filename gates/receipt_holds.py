@@ -1,0 +1,47 @@
+"""receipt_holds: the receipt names this candidate, every verdict it rests on, and a workspace that did not move.
+
+This is the last gate, and it trusts none of the others to have run: it looks at what is committed.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from states.history import History
+from states.records import Finalized
+from states.verdicts import Fail, Pass, Retry, Ruling
+
+from .gate import Gate
+
+RETRIES: Final = 3
+"""Receipts that a late change of the workspace made void, per run."""
+
+MOVED: Final = "The workspace changed after the checks had passed. Run the required checks again on it as it is now."
+
+
+class ReceiptHolds(Gate):
+    name = "receipt_holds"
+    may = (Retry, Fail)
+
+    def __init__(self, required: Sequence[Gate]) -> None:
+        """`required`: the completion gates whose pass on this very candidate the receipt has to name."""
+        self.required = tuple(gate.name for gate in required)
+
+    def judge(self, history: History) -> Ruling:
+        receipt = history.receipt
+        if receipt is None or history.turn is None or receipt.candidate != history.candidate:
+            return Fail("unjustified", "there is no receipt for the last candidate")
+        if history.stop_answer is None or history.verification is None or not history.inputs_answered:
+            return Fail("unjustified", "the receipt comes before verification, the seal, or an answer to an input")
+        unproven = [name for name in self.required if not _passed(name, receipt, history)]
+        if unproven:
+            return Fail("unjustified", f"the receipt names no pass of {', '.join(unproven)}")
+        if receipt.revision == history.verification.revision:
+            return Pass(cites=(*receipt.verdicts, *receipt.evidence))
+        if history.retries[self.name] < RETRIES:
+            return Retry("the workspace changed after the checks", MOVED, "bash")
+        return Fail("verification_failed", "the workspace kept changing after the checks had passed")
+
+
+def _passed(gate: str, receipt: Finalized, history: History) -> bool:
+    seq, ruling = history.verdicts.get(gate, (0, None))
+    return isinstance(ruling, Pass) and seq in receipt.verdicts and set(ruling.cites) <= set(receipt.evidence)

@@ -1,0 +1,114 @@
+"""await_results: started tools run, and each result is committed when it lands.
+
+Calls that declare themselves concurrency-safe run together; any other call is a barrier, in the model's order.
+An intent of an earlier claim may or may not have had its effect: the tool's own declaration decides what to do.
+"""
+
+import asyncio
+from itertools import groupby
+from typing import Final
+
+import attrs
+import orjson
+
+from .history import CallState
+from .names import Event
+from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec
+from .records import JSON, Settlement, Status, ToolResult
+from .text import safe_json, safe_text
+
+UNKNOWN: Final = (
+    "Unknown: this call was started, then the process was lost. It may have happened, in part or in full. "
+    "Look at the state of things before you repeat it."
+)
+STOPPED: Final = "Cancelled: this call was stopped after it had started; part of it may have happened."
+NOT_STARTED: Final = "Cancelled: this call was never started."
+
+
+async def act(run: Run) -> Outcome:
+    """Run, recover or wait for every open call of the turn."""
+    history = run.history
+    open_calls = history.open_calls()
+    last: tuple[ToolResult, ...] = ()
+    if open_calls:
+        world = await run.outside()
+        for _, group in groupby(open_calls, key=lambda state: _lane(state, run)):
+            last = await _together(list(group), run, world)
+    return Outcome((*last, Settlement(history.turn_seq)), Event.SETTLED)
+
+
+def _lane(state: CallState, run: Run) -> str:
+    """Equal for neighbours that may run side by side."""
+    spec = run.tools.spec(state.call.name)
+    return "shared" if spec is not None and spec.concurrency_safe else state.call.id
+
+
+async def _together(group: list[CallState], run: Run, world: Outside) -> tuple[ToolResult, ...]:
+    """Run a group; the turn's very last result is returned, so that it shares a commit with what follows."""
+    tasks = [asyncio.create_task(_result(state, run, world)) for state in group]
+    try:
+        for landed in asyncio.as_completed(tasks):
+            result = await landed
+            if run.history.unanswered == 1:
+                return (result,)
+            await run.commit(result)
+    except BaseException:
+        await _stop(tasks, run)
+        raise
+    return ()
+
+
+async def _stop(tasks: "list[asyncio.Task[ToolResult]]", run: Run) -> None:
+    """End every task, wait for it, and commit whatever a tool still had to say."""
+    for task in tasks:
+        task.cancel()
+    for said in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(said, ToolResult) and run.history.calls[said.call].result is None:
+            await run.commit(said)
+
+
+async def _result(state: CallState, run: Run, world: Outside) -> ToolResult:
+    spec = world.tools.spec(state.call.name)
+    arguments: dict[str, JSON] = orjson.loads(state.arguments)
+    tool_run = ToolRun(
+        state.call.name,
+        arguments,
+        f"{run.session}:{state.intent}",
+        lambda text: run.show_progress(state.call.id, text),
+    )
+    watched = run.history.contract.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
+    before = await world.workspace.revision() if watched and world.workspace else None
+    begun = world.clock.monotonic()
+    output = await _start(state, spec, tool_run, run, world)
+    duration = world.clock.monotonic() - begun
+    metadata = {key: safe_json(value) for key, value in output.metadata.items()}
+    if watched and world.workspace:
+        metadata |= {"revision_before": before, "revision_after": await world.workspace.revision()}
+    return ToolResult(
+        state.call.id, output.status, safe_text(output.text), metadata, round(duration, 6), run.history.epoch
+    )
+
+
+async def _start(state: CallState, spec: ToolSpec | None, tool_run: ToolRun, run: Run, world: Outside) -> ToolOutput:
+    if state.fence < run.fence:  # an earlier claim wrote the intent: it may have been started
+        recovered = await _recover(spec, tool_run, world)
+        if recovered is not None:
+            return attrs.evolve(recovered, metadata={**recovered.metadata, "recovered": True})
+    await world.confirm()
+    return await world.tools.run(tool_run)
+
+
+async def _recover(spec: ToolSpec | None, tool_run: ToolRun, world: Outside) -> ToolOutput | None:
+    """The outcome of an earlier start, or None where running it (again) is right."""
+    if spec is not None and spec.reconcilable:
+        await world.confirm()
+        return await world.tools.reconcile(tool_run)
+    if spec is not None and (spec.read_only or spec.idempotent):
+        return None
+    return ToolOutput(Status.UNKNOWN, UNKNOWN)
+
+
+def close(state: CallState, epoch: int) -> ToolResult:
+    """The true answer to a call that nobody will finish."""
+    text = NOT_STARTED if state.intent is None else STOPPED
+    return ToolResult(state.call.id, Status.CANCELLED, text, epoch=epoch)

@@ -1,0 +1,57 @@
+"""What a run owes before it may be called done, and what it may spend."""
+
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+
+class Permission(StrEnum):
+    """Which tools run without asking."""
+
+    FULL = "full"
+    ASK = "ask"
+    """Read-only tools run; every other call waits for an approval."""
+    PLAN = "plan"
+    """Read-only tools run; every other call is denied."""
+
+
+def _unique(kinds: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(kinds))
+
+
+@attrs.frozen
+class Contract:
+    """Declared duties.
+
+    `checks` are kinds with a known set of commands ("test", "lint", "type-check", "build");
+    `commands` are exact commands, each of which must have run with exit status 0.
+    Both count only on the final workspace revision.
+    """
+
+    checks: tuple[str, ...] = attrs.field(default=(), converter=_unique)
+    commands: tuple[str, ...] = attrs.field(default=(), converter=_unique)
+
+    @property
+    def owes_evidence(self) -> bool:
+        return bool(self.checks or self.commands)
+
+
+def _positive(_: object, attribute: "attrs.Attribute[Any]", value: float | None) -> None:
+    if value is not None and value <= 0:
+        raise ValueError(f"{attribute.name} must be positive, not {value}; use None for no limit")
+
+
+@attrs.frozen
+class Budget:
+    """Limits of one run, over all its resumes. None is no limit: then only the model ends the run.
+
+    `max_turns` and `max_tool_calls` are counts, `tokens` is input plus output as the provider counts,
+    `seconds` is time in which the run was being worked on (rest is free).
+    """
+
+    max_turns: int | None = attrs.field(default=200, validator=_positive)
+    """Bounded by default, because every cycle of the graph passes this counter (our choice; a rest, not an end)."""
+    tokens: int | None = attrs.field(default=None, validator=_positive)
+    seconds: float | None = attrs.field(default=None, validator=_positive)
+    max_tool_calls: int | None = attrs.field(default=None, validator=_positive)

@@ -1,0 +1,77 @@
+"""dispatch_tools: every call of the committed turn becomes an intent, an answer, or a question to a person.
+
+Nothing outside is touched here. As long as one call waits for an approval, no call of the turn gets an intent.
+"""
+
+from typing import Final
+
+import orjson
+
+from .contract import Permission
+from .history import CallState, History
+from .names import Event
+from .ports import Outcome, Run, Toolbox
+from .records import JSON, ApprovalAsked, Dispatch, Status, ToolIntent, ToolResult
+
+CALLS_PER_TURN: Final = 64
+"""Calls of one turn that are run; later ones are answered with an error (the batch limit of blade-code)."""
+
+
+async def act(run: Run) -> Outcome:
+    """Decide about each open call, in the model's order."""
+    history = run.history
+    records = [_decide(state, history, run.tools) for state in history.open_calls() if state.intent is None]
+    waiting = any(isinstance(record, ApprovalAsked) for record in records)
+    commit = [
+        record
+        for record in records
+        if not (isinstance(record, ToolIntent) and waiting)
+        and not (isinstance(record, ApprovalAsked) and history.calls[record.call].asked)
+    ]
+    return Outcome((*commit, Dispatch(history.turn_seq)), Event.DISPATCHED)
+
+
+def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | ApprovalAsked | ToolResult:
+    call = state.call
+    if state.order >= CALLS_PER_TURN:
+        return _answer(
+            state, history, Status.ERROR, f"Error: only {CALLS_PER_TURN} calls per turn are run; not started."
+        )
+    try:
+        arguments = parse(call.arguments)
+    except ValueError as error:
+        said = call.arguments[:200]
+        return _answer(
+            state, history, Status.ERROR, f"Error: the arguments are no JSON ({error}): {said!r}. Not started."
+        )
+    complaint = tools.complaint(call.name, arguments)
+    if complaint is not None:
+        return _answer(state, history, Status.ERROR, f"Error: {complaint} Not started.")
+    spec = tools.spec(call.name)
+    if spec is None or not spec.read_only:
+        if history.permission is Permission.PLAN:
+            return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
+        if history.permission is Permission.ASK:
+            if state.approval is None:
+                return ApprovalAsked(call.id, call.name, canonical(arguments))
+            if not state.approval.granted:
+                why = f" They said: {state.approval.reason}" if state.approval.reason else ""
+                return _answer(
+                    state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}"
+                )
+    return ToolIntent(call.id, call.name, canonical(arguments), state.order, history.epoch)
+
+
+def _answer(state: CallState, history: History, status: Status, text: str) -> ToolResult:
+    return ToolResult(state.call.id, status, text, epoch=history.epoch)
+
+
+def parse(arguments: str) -> JSON:
+    """The arguments as sent; nothing at all means no arguments. Raises ValueError: nothing is ever repaired."""
+    value: JSON = orjson.loads(arguments) if arguments.strip() else {}
+    return value
+
+
+def canonical(arguments: JSON) -> str:
+    """One spelling for equal arguments: sorted keys, no spaces."""
+    return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()

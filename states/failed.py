@@ -1,0 +1,1 @@
+"""failed: an end. The record `Failed` names the gate and the reason; the session may start another run."""

@@ -1,0 +1,421 @@
+"""The fold: the committed past of a session, and the only thing that a gate ever sees.
+
+`apply` costs O(1) per record, does no I/O and reads no clock. Records that contradict what came before are
+refused by name: a journal that this fold accepts has spent no evidence twice and answered no call twice.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from .contract import Budget, Contract, Permission
+from .errors import HistoryError
+from .messages import AssistantMessage, Call, Finish, Message, ToolMessage, Usage, UserMessage, calls_of, text_of
+from .names import ENDS, INITIAL, RESTING, Event, State
+from .records import (
+    CLOSING,
+    Approval,
+    ApprovalAsked,
+    AssistantTurn,
+    Cancellation,
+    Candidate,
+    Dispatch,
+    Entry,
+    Evidence,
+    Failed,
+    Finalized,
+    PermissionChange,
+    Record,
+    Resumed,
+    RunStarted,
+    Settlement,
+    Status,
+    StopAnswer,
+    Suspended,
+    ToolIntent,
+    ToolResult,
+    Transition,
+    TurnDiscarded,
+    TurnFailure,
+    UserInput,
+    Verdict,
+    Verification,
+)
+from .verdicts import Pass, Retry, Ruling
+
+
+@attrs.define
+class CallState:
+    """How far one call of the current turn has come."""
+
+    call: Call
+    order: int
+    intent: int | None = None
+    """Sequence number of its intent: from here on it may have been started."""
+    fence: int = 0
+    """The claim that wrote the intent."""
+    arguments: str = ""
+    """Canonical arguments, as the intent has them."""
+    asked: bool = False
+    approval: Approval | None = None
+    result: ToolResult | None = None
+
+
+@attrs.frozen
+class CommandRun:
+    """A committed result of a tool that ran a command."""
+
+    result: int
+    command: str
+    exit_status: int
+    revision: str
+    """The workspace's revision, if it was the same before and after; else empty."""
+
+
+@attrs.define(eq=False)
+class History:
+    """What is known of a session. Read it; only `apply` writes it."""
+
+    session: str
+    seq: int = 0
+    """Sequence number of the last record (0: nothing yet)."""
+    at: float = 0.0
+    fence: int = 0
+    state: State = INITIAL
+    started: RunStarted | None = None
+    messages: list[Message] = attrs.field(factory=list)
+    """The conversation, in the order in which the model has to see it."""
+
+    # this run
+    contract: Contract = Contract()
+    budget: Budget = Budget()
+    permission: Permission = Permission.FULL
+    turns: int = 0
+    tool_calls: int = 0
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    """Time in which somebody worked on the run."""
+    retries: Counter[str] = attrs.field(factory=Counter)
+    """Retry verdicts per gate: the committed counters that bound every cycle."""
+    last_input: int = 0
+    rest: Suspended | None = None
+    failure: Failed | None = None
+
+    # this turn
+    epoch: int = 0
+    turn_count: int = 0
+    """Turns of the session, for ids."""
+    turn: AssistantTurn | None = None
+    turn_seq: int = 0
+    trouble: TurnFailure | None = None
+    calls: dict[str, CallState] = attrs.field(factory=dict)
+    """Calls of the current turn, in the model's order."""
+    unanswered: int = 0
+    require_tool: str | None = None
+
+    # this candidate
+    candidate: int = 0
+    same_text: int = 0
+    """How many candidates in a row said the same (0: there is none yet)."""
+    verification: Verification | None = None
+    stop_answer: StopAnswer | None = None
+    receipt: Finalized | None = None
+    verdicts: dict[str, tuple[int, Ruling]] = attrs.field(factory=dict)
+    """The latest verdict of each gate on this candidate."""
+    evidence: dict[int, Evidence] = attrs.field(factory=dict)
+    commands: list[CommandRun] = attrs.field(factory=list)
+
+    # bookkeeping
+    noted: int = 0
+    """Number of the last note from outside that is in the journal."""
+    closing: int = 0
+    """The unspent record that ended the current activity (0: it has not ended)."""
+    closing_event: Event | None = None
+    unspent: set[int] = attrs.field(factory=set)
+    _last_text: str = ""
+
+    @property
+    def text(self) -> str:
+        """Words of the last turn."""
+        return text_of(self.turn.blocks) if self.turn else ""
+
+    @property
+    def system(self) -> str:
+        return self.started.system if self.started else ""
+
+    @property
+    def run(self) -> int:
+        """Number of the current run; 0 before the first."""
+        return self.started.run if self.started else 0
+
+    @property
+    def inputs_answered(self) -> bool:
+        """The last turn's request contained every input that is in the journal."""
+        return self.turn is not None and self.last_input <= self.turn.saw
+
+    def open_calls(self) -> list[CallState]:
+        """Calls of the current turn that have no answer yet, in the model's order."""
+        return [state for state in self.calls.values() if state.result is None]
+
+
+def fold(session: str, entries: list[Entry]) -> History:
+    """The history that `entries` leave, from the first on."""
+    history = History(session)
+    for entry in entries:
+        apply(history, entry)
+    return history
+
+
+def apply(history: History, entry: Entry) -> None:
+    """Add one entry. Raises HistoryError, and history is then worthless."""
+    if entry.seq != history.seq + 1:
+        raise HistoryError(f"record {entry.seq} of {history.session}: {history.seq + 1} is due")
+    if entry.fence == history.fence and history.state not in RESTING:
+        history.seconds += max(0.0, entry.at - history.at)
+    history.seq, history.at, history.fence = entry.seq, entry.at, entry.fence
+    _APPLY[type(entry.record)](history, entry.seq, entry.record)
+    event = CLOSING.get(type(entry.record))
+    if event is not None:
+        history.closing, history.closing_event = entry.seq, event
+        history.unspent.add(entry.seq)
+
+
+def _need(holds: bool, seq: int, what: str) -> None:
+    if not holds:
+        raise HistoryError(f"record {seq}: {what}")
+
+
+def _run_started(history: History, seq: int, record: RunStarted) -> None:
+    _need(history.started is None or history.state in ENDS, seq, "a run starts before the last one ended")
+    _need(history.unanswered == 0, seq, "a run starts with open calls")
+    _need(record.run == history.run + 1, seq, f"run {history.run + 1} is due, not {record.run}")
+    history.started = record
+    history.state = INITIAL
+    history.contract, history.budget, history.permission = record.contract, record.budget, record.permission
+    history.turns = history.tool_calls = 0
+    history.usage, history.seconds = Usage(), 0.0
+    history.retries = Counter()
+    history.rest = history.failure = history.require_tool = None
+    history.closing, history.closing_event = 0, None
+    history.unspent.clear()
+    history.commands.clear()
+    _forget_turn(history)
+
+
+def _forget_turn(history: History) -> None:
+    history.turn, history.turn_seq, history.trouble = None, 0, None
+    history.calls, history.unanswered = {}, 0
+    history.same_text, history._last_text = 0, ""
+    _forget_candidate(history)
+
+
+def _forget_candidate(history: History) -> None:
+    history.candidate = 0
+    history.verification = history.stop_answer = history.receipt = None
+    history.verdicts = {}
+    history.evidence = {}
+
+
+def _user_input(history: History, seq: int, record: UserInput) -> None:
+    history.messages.append(UserMessage(record.text))
+    history.last_input = seq
+    if record.inbox is not None:
+        _need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
+        history.noted = record.inbox
+
+
+def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
+    _need(history.state is State.PROVIDER_TURN, seq, f"a turn in {history.state}")
+    _need(history.closing == 0, seq, "a second end of one activity")
+    _need(history.unanswered == 0, seq, "a turn while calls are open")
+    _need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
+    history.turn, history.turn_seq, history.trouble = record, seq, None
+    history.turns += 1
+    history.turn_count += 1
+    history.usage = history.usage + record.usage
+    history.require_tool = None
+    cut = record.finish is Finish.LENGTH
+    blocks = tuple(block for block in record.blocks if not (cut and isinstance(block, Call)))
+    calls = calls_of(blocks)
+    _need(len({call.id for call in calls}) == len(calls), seq, "two calls with one id")
+    if calls or text_of(blocks).strip():
+        history.messages.append(AssistantMessage(blocks))
+    history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
+    history.unanswered = len(calls)
+    history.tool_calls += len(calls)
+    _forget_candidate(history)
+
+
+def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
+    _need(history.state is State.PROVIDER_TURN, seq, f"a failed turn in {history.state}")
+    _need(history.closing == 0, seq, "a second end of one activity")
+    history.trouble = record
+
+
+def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
+    _need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
+    history.epoch = record.epoch
+
+
+def _call(history: History, seq: int, call: str) -> CallState:
+    state = history.calls.get(call)
+    if state is None or state.result is not None:
+        raise HistoryError(f"record {seq}: {call!r} is no open call of the current turn")
+    return state
+
+
+def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
+    state = _call(history, seq, record.call)
+    _need(state.intent is None, seq, f"a second intent for {record.call!r}")
+    _need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
+    _need(record.order == state.order, seq, "intents out of the model's order")
+    _need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
+    state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
+
+
+def _before(history: History, state: CallState) -> list[CallState]:
+    return [other for other in history.open_calls() if other.order < state.order]
+
+
+def _tool_result(history: History, seq: int, record: ToolResult) -> None:
+    state = _call(history, seq, record.call)
+    _need(record.epoch == history.epoch, seq, f"a result of dead epoch {record.epoch}")
+    ran = record.status in (Status.OK, Status.UNKNOWN)
+    _need(not ran or state.intent is not None, seq, f"a result of {record.call!r}, which was never started")
+    state.result = record
+    history.unanswered -= 1
+    command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
+    if isinstance(command, str) and isinstance(exit_status, int):
+        before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
+        revision = before if isinstance(before, str) and before == after else ""
+        history.commands.append(CommandRun(seq, command, exit_status, revision))
+    if history.unanswered == 0:
+        history.messages += [_answer(done) for done in history.calls.values()]
+
+
+def _answer(state: CallState) -> ToolMessage:
+    result = state.result
+    assert result is not None
+    return ToolMessage(state.call.id, state.call.name, result.output, result.status is not Status.OK)
+
+
+def _dispatch(history: History, seq: int, record: Dispatch) -> None:
+    _need(record.turn == history.turn_seq and bool(history.calls), seq, "a dispatch of no current calls")
+
+
+def _settlement(history: History, seq: int, record: Settlement) -> None:
+    _need(record.turn == history.turn_seq, seq, "a settlement of another turn")
+    _need(history.unanswered == 0, seq, "settled with open calls")
+
+
+def _approval_asked(history: History, seq: int, record: ApprovalAsked) -> None:
+    state = _call(history, seq, record.call)
+    state.asked, state.arguments = True, record.arguments
+
+
+def _approval(history: History, seq: int, record: Approval) -> None:
+    state = _call(history, seq, record.call)
+    _need(state.asked and state.approval is None, seq, f"{record.call!r} waits for no approval")
+    state.approval = record
+
+
+def _permission_change(history: History, seq: int, record: PermissionChange) -> None:
+    history.permission = record.permission
+
+
+def _candidate(history: History, seq: int, record: Candidate) -> None:
+    _need(record.turn == history.turn_seq != 0, seq, "a candidate of another turn")
+    _need(history.candidate == 0, seq, "a second candidate of one turn")
+    history.candidate = seq
+    text = history.text.strip()
+    history.same_text = history.same_text + 1 if text == history._last_text and history.same_text else 1
+    history._last_text = text
+
+
+def _evidence(history: History, seq: int, record: Evidence) -> None:
+    history.evidence[seq] = record
+
+
+def _verification(history: History, seq: int, record: Verification) -> None:
+    _need(record.candidate == history.candidate != 0, seq, "a verification of another candidate")
+    history.verification = record
+
+
+def _stop_answer(history: History, seq: int, record: StopAnswer) -> None:
+    _need(record.candidate == history.candidate != 0, seq, "an answer about another candidate")
+    history.stop_answer = record
+
+
+def _finalized(history: History, seq: int, record: Finalized) -> None:
+    _need(record.candidate == history.candidate != 0, seq, "a receipt for another candidate")
+    history.receipt = record
+
+
+def _verdict(history: History, seq: int, record: Verdict) -> None:
+    history.unspent.add(seq)
+    history.verdicts[record.gate] = (seq, record.ruling)
+    if isinstance(record.ruling, Retry):
+        history.retries[record.gate] += 1
+        history.require_tool = record.ruling.require_tool
+        if record.ruling.message:
+            history.messages.append(UserMessage(record.ruling.message))
+
+
+def _transition(history: History, seq: int, record: Transition) -> None:
+    _need(record.source is history.state, seq, f"a move from {record.source} while in {history.state}")
+    _need(record.event is history.closing_event, seq, f"a move on {record.event}, which did not happen")
+    _need(history.closing in record.rests_on, seq, "a move that does not rest on what happened")
+    spent = sorted(set(record.rests_on) - history.unspent)
+    _need(not spent, seq, f"evidence {spent} is spent or no evidence")
+    history.state = record.target
+    history.unspent.clear()
+    history.closing, history.closing_event = 0, None
+    if record.target is not State.SUSPENDED:
+        history.rest = None
+
+
+def _cancellation(history: History, seq: int, record: Cancellation) -> None:
+    history.noted = max(history.noted, record.inbox or 0)
+    history.closing = 0  # whatever the activity had reported, the cancellation is what happened last
+
+
+def _failed(history: History, seq: int, record: Failed) -> None:
+    history.failure = record
+
+
+def _suspended(history: History, seq: int, record: Suspended) -> None:
+    history.rest = record
+
+
+def _resumed(history: History, seq: int, record: Resumed) -> None:
+    _need(history.state is State.SUSPENDED, seq, f"resumed in {history.state}")
+    history.budget = record.budget or history.budget
+
+
+_APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    RunStarted: _run_started,
+    UserInput: _user_input,
+    AssistantTurn: _assistant_turn,
+    TurnFailure: _turn_failure,
+    TurnDiscarded: _turn_discarded,
+    ToolIntent: _tool_intent,
+    Dispatch: _dispatch,
+    ToolResult: _tool_result,
+    Settlement: _settlement,
+    ApprovalAsked: _approval_asked,
+    Approval: _approval,
+    PermissionChange: _permission_change,
+    Candidate: _candidate,
+    Evidence: _evidence,
+    Verification: _verification,
+    StopAnswer: _stop_answer,
+    Finalized: _finalized,
+    Verdict: _verdict,
+    Transition: _transition,
+    Cancellation: _cancellation,
+    Failed: _failed,
+    Suspended: _suspended,
+    Resumed: _resumed,
+}

@@ -1,0 +1,105 @@
+"""What a model says and hears, in no provider's dialect."""
+
+from enum import StrEnum
+
+import attrs
+
+
+class Finish(StrEnum):
+    """Why the provider ended a turn."""
+
+    STOP = "stop"
+    CALLS = "calls"
+    LENGTH = "length"
+    FILTERED = "filtered"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen
+class Usage:
+    """Tokens as the provider counted them. `input` includes `cached`; `output` includes `reasoning`."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+        )
+
+
+@attrs.frozen
+class Text:
+    """Words meant for the reader."""
+
+    text: str
+
+
+@attrs.frozen
+class Reasoning:
+    """Thinking that a provider may want back, exactly as it was.
+
+    `opaque` is the provider's own JSON, kept to the byte; `origin` names the dialect that can read it.
+    """
+
+    text: str
+    origin: str
+    opaque: str | None = None
+
+
+@attrs.frozen
+class Call:
+    """One request to run a tool.
+
+    `id` is ours and unique in the session; `provider_id` is what the provider said and may repeat.
+    `arguments` is the text as sent: it is parsed, never repaired.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    provider_id: str = ""
+
+
+Block = Text | Reasoning | Call
+
+
+@attrs.frozen
+class UserMessage:
+    text: str
+
+
+@attrs.frozen
+class AssistantMessage:
+    blocks: tuple[Block, ...]
+
+
+@attrs.frozen
+class ToolMessage:
+    """The one answer to one call."""
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+Message = UserMessage | AssistantMessage | ToolMessage
+
+
+def text_of(blocks: tuple[Block, ...]) -> str:
+    """The words of a turn, without reasoning and calls."""
+    return "".join(block.text for block in blocks if isinstance(block, Text))
+
+
+def calls_of(blocks: tuple[Block, ...]) -> tuple[Call, ...]:
+    return tuple(block for block in blocks if isinstance(block, Call))

@@ -1,0 +1,314 @@
+"""The outside world as the states see it: protocols and plain values, no client, no disk, no clock of its own."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from .history import History
+from .messages import Block, Finish, Message, Usage
+from .names import Event
+from .records import JSON, Entry, Metadata, Record, Status, Trouble, UserInput
+
+# --- the provider -----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class ToolSpec:
+    """What the model and the loop know about a tool. `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, JSON]
+    read_only: bool = False
+    """Running it changes nothing, so a lost run may be repeated."""
+    concurrency_safe: bool = False
+    """It may run beside others of the same turn; any other tool is a barrier."""
+    idempotent: bool = False
+    """Running it again with the same key has the effect of running it once."""
+    reconcilable: bool = False
+    """The tool can tell by its key whether it happened."""
+
+
+@attrs.frozen
+class Request:
+    """One provider turn's input. `messages` grows at its end and keeps the identity of its members."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    require_tool: str | None = None
+    session: str = ""
+
+
+@attrs.frozen
+class TextDelta:
+    text: str
+
+
+@attrs.frozen
+class ReasoningDelta:
+    text: str
+
+
+@attrs.frozen
+class RetryNotice:
+    """The provider was asked again, or will be in `delay` seconds. Nothing of an answer had been seen."""
+
+    attempt: int
+    delay: float
+    message: str
+
+
+@attrs.frozen
+class Reply:
+    """The whole answer: the last item of a provider's stream. Calls carry the provider's ids only."""
+
+    blocks: tuple[Block, ...]
+    finish: Finish
+    usage: Usage = Usage()
+    model: str = ""
+    finish_detail: str = ""
+
+
+class ProviderTrouble(Exception):
+    """A turn that gave no whole answer, as a value to commit. Adapters raise nothing else for the far side's faults."""
+
+    def __init__(self, trouble: Trouble, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.trouble = trouble
+        self.message = message
+        self.status = status
+
+
+class Provider(Protocol):
+    """A model behind a wire. One instance may serve many sessions at once."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        """Strings that must never be stored or shown."""
+
+    def stream(self, request: Request) -> AsyncIterator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+        """Deltas, then exactly one Reply. Raises ProviderTrouble. Closing the iterator ends the connection."""
+
+    async def close(self) -> None: ...
+
+
+# --- tools ------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class ToolRun:
+    """One start of a tool. `key` is `{session}:{intent sequence}`: the same for every start of the same intent."""
+
+    name: str
+    arguments: Mapping[str, JSON]
+    key: str
+    progress: Callable[[str], None] = attrs.field(default=lambda _: None, eq=False)
+
+
+@attrs.frozen
+class ToolOutput:
+    """What a tool left: text for the model, data for the gates (for a command: `command`, `exit_status`)."""
+
+    status: Status
+    text: str
+    metadata: Metadata = attrs.field(factory=dict)
+
+
+class Toolbox(Protocol):
+    """The tools of a run, by name."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]: ...
+
+    def spec(self, name: str) -> ToolSpec | None: ...
+
+    def complaint(self, name: str, arguments: JSON) -> str | None:
+        """Why these parsed arguments cannot be taken (unknown tool, schema; names the path), or None."""
+
+    async def run(self, run: ToolRun) -> ToolOutput:
+        """Run it. A tool's own fault is an output with status ERROR, never an exception.
+
+        On cancellation everything it started is stopped before CancelledError leaves; what it had
+        printed so far may be returned instead, with status CANCELLED.
+        """
+
+    async def reconcile(self, run: ToolRun) -> ToolOutput | None:
+        """What became of an earlier start with this key: its output; None if it certainly did not happen.
+
+        An output with status UNKNOWN says that even the tool cannot tell.
+        """
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------
+
+
+class Workspace(Protocol):
+    async def revision(self) -> str:
+        """Digest of the content (hex); equal digests mean that nothing relevant changed."""
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, for people and records."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for durations."""
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Ids(Protocol):
+    def session(self) -> str:
+        """A new session's name."""
+
+
+# --- the journal ------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Claim:
+    """The right to append to one session, until somebody makes a newer one. `fence` grows with every claim."""
+
+    session: str
+    fence: int
+    next_seq: int
+    """Sequence number of the next record; the first of a session is 1."""
+    digest: bytes
+    """Digest of the last entry: the chain goes on from here."""
+
+
+@attrs.frozen
+class Draft:
+    """An entry, encoded before it is queued. Inputs numbered above `seals` make the store refuse it (Unsealed)."""
+
+    entry: Entry
+    kind: str
+    body: bytes
+    seals: int | None = None
+
+
+@attrs.frozen
+class Note:
+    """Something another process wants of a session: an input for the model, or (text None) a cancellation."""
+
+    number: int
+    session: str
+    text: str | None
+    at: float
+
+
+@attrs.frozen
+class SessionInfo:
+    session: str
+    fence: int
+    entries: int
+    created: float
+    updated: float
+    owner: str
+    """Who runs it now (empty: nobody)."""
+
+
+class Journal(Protocol):
+    """Append-only, fenced, durable. All methods may be called from any task of one event loop."""
+
+    async def claim(self, session: str, *, create: bool = False) -> Claim:
+        """Take the session over. Raises SessionBusy while another claim is held, UnknownSession, JournalUnusable."""
+
+    async def append(self, claim: Claim, drafts: Sequence[Draft]) -> None:
+        """All or nothing, durable on return. Once queued it cannot be cancelled.
+
+        Raises Fenced or Unsealed (nothing was written), CommitFailed (unknown: stop, reopen, re-read),
+        JournalUnusable (nothing was written: full, read-only).
+        """
+
+    async def confirm(self, claim: Claim) -> None:
+        """Check, just before a side effect, that the claim is still the newest. Raises Fenced."""
+
+    async def release(self, claim: Claim) -> None:
+        """Let others claim the session at once."""
+
+    async def read(self, session: str) -> list[Entry]:
+        """All entries in order, the chain of digests checked. Raises JournalCorrupt, UnknownSession."""
+
+    async def post(self, session: str, text: str | None) -> Note:
+        """Leave a note for whoever runs the session. Any process may; it is durable on return."""
+
+    async def notes(self, session: str, after: int) -> list[Note]:
+        """Notes with a number above `after`, in order."""
+
+    async def sessions(self) -> list[SessionInfo]: ...
+
+    async def close(self) -> None: ...
+
+
+# --- what an activity gets --------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Outcome:
+    """What an activity leaves: records to commit, and what happened. Where that leads, it does not know."""
+
+    records: tuple[Record, ...]
+    event: Event
+
+
+class Outside(Protocol):
+    """The world, handed out only when everything before it is durable."""
+
+    @property
+    def provider(self) -> Provider: ...
+
+    @property
+    def tools(self) -> Toolbox: ...
+
+    @property
+    def workspace(self) -> Workspace | None: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def confirm(self) -> None:
+        """The claim still holds. To be called right before each side effect. Raises Fenced."""
+
+
+class Run(Protocol):
+    """One run, as its activities see it."""
+
+    @property
+    def session(self) -> str: ...
+
+    @property
+    def fence(self) -> int:
+        """Number of this process's claim: an intent with a lower one was started by somebody else."""
+
+    @property
+    def history(self) -> History: ...
+
+    @property
+    def tools(self) -> Toolbox:
+        """For looking things up; running one needs `outside`."""
+
+    async def inputs(self) -> tuple[UserInput, ...]:
+        """Inputs that others posted and that are not in the journal yet."""
+
+    async def outside(self, *records: Record) -> Outside:
+        """Commit `records` and everything staged, confirm the claim, then give access to the world."""
+
+    async def commit(self, *records: Record) -> None:
+        """Make records durable in the middle of an activity. Cannot be cancelled."""
+
+    async def gather(self) -> tuple[Record, ...]:
+        """Evidence of this state's gates, as records to commit."""
+
+    def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+        """Show something ephemeral."""
+
+    def show_progress(self, call: str, text: str) -> None:
+        """Show a line that a running tool printed."""

@@ -1,0 +1,56 @@
+"""provider_turn: the model is asked for its next turn, with everything that is durable and nothing else."""
+
+from collections.abc import Sequence
+
+import attrs
+
+from .errors import InterlockError
+from .history import History
+from .messages import Block, Call
+from .names import Event
+from .ports import Outcome, ProviderTrouble, Reply, Request, Run, ToolSpec
+from .records import AssistantTurn, Record, Trouble, TurnDiscarded, TurnFailure
+
+
+async def act(run: Run) -> Outcome:
+    """Ask once. The answer, or why there is none, is the outcome; deltas are shown on the way."""
+    world = await run.outside(*await run.inputs())
+    history = run.history
+    request = request_of(history, world.tools.specs)
+    saw = history.seq
+    try:
+        async for item in world.provider.stream(request):
+            if isinstance(item, Reply):
+                return Outcome((turn_of(item, history, saw),), Event.REPLIED)
+            run.show(item)
+    except ProviderTrouble as trouble:
+        failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, saw, history.epoch)
+        return Outcome((*_discard(failure, history), failure), Event.TURN_FAILED)
+    raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
+
+
+def request_of(history: History, tools: Sequence[ToolSpec]) -> Request:
+    """The next request: pure, so that a repeated turn repeats it to the byte."""
+    known = {tool.name for tool in tools}
+    require = history.require_tool if history.require_tool in known else None
+    return Request(history.system, history.messages, tools, require, history.session)
+
+
+def turn_of(reply: Reply, history: History, saw: int) -> AssistantTurn:
+    """The reply as a record: its calls get ids of our own, since providers repeat theirs."""
+    blocks: list[Block] = []
+    order = 0
+    for block in reply.blocks:
+        if isinstance(block, Call):
+            blocks.append(attrs.evolve(block, id=f"call_{history.turn_count + 1}_{order}"))
+            order += 1
+        else:
+            blocks.append(block)
+    return AssistantTurn(tuple(blocks), reply.finish, saw, reply.model, reply.usage, history.epoch, reply.finish_detail)
+
+
+def _discard(failure: TurnFailure, history: History) -> tuple[Record, ...]:
+    """Part of an answer was seen: its generation ends, so that nothing of it can come back."""
+    if failure.trouble is not Trouble.CUT:
+        return ()
+    return (TurnDiscarded(history.epoch + 1, failure.message),)

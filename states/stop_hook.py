@@ -1,0 +1,17 @@
+"""stop_hook: the last objections, and the seal: an input that comes later belongs to the next run."""
+
+from .names import Event
+from .ports import Outcome, Run
+from .records import StopAnswer, UserInput
+
+
+async def act(run: Run) -> Outcome:
+    late = await run.inputs()
+    answers = await run.gather()
+    return Outcome(
+        (*late, *answers, StopAnswer(run.history.candidate, _sealed(late, run.history.noted))), Event.ANSWERED
+    )
+
+
+def _sealed(late: tuple[UserInput, ...], noted: int) -> int:
+    return max((note.inbox or 0 for note in late), default=noted)

@@ -1,0 +1,55 @@
+"""Interlock: an agent's loop as an explicit state machine over a durable journal.
+
+Motion: the table (`graph`), the machine that reads it, the driver that moves a run, and the real parts around it.
+Everything documented is imported from here or from `fsm.providers` and `fsm.checks`.
+"""
+
+import gates
+import states
+
+for _package in (states, gates):
+    if not getattr(_package, "INTERLOCK", False):
+        raise ImportError(
+            f"interlock needs its own package {_package.__name__!r}, but {_package.__file__ or _package.__path__} "
+            "comes first on the import path; rename or move that module"
+        )
+
+from gates.gate import Fact, Gate  # noqa: E402  after the check that the packages are ours
+from states.contract import Budget, Contract, Permission  # noqa: E402
+from states.errors import InterlockError  # noqa: E402
+from states.history import History  # noqa: E402
+from states.names import Event, State  # noqa: E402
+from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor  # noqa: E402
+
+from .graph import GRAPH, Graph, Row, table  # noqa: E402
+from .loop import Loop  # noqa: E402
+from .result import Result, RunStatus  # noqa: E402
+from .tools import Tool, ToolContext, tool, workspace_tools  # noqa: E402
+
+__all__ = [
+    "GRAPH",
+    "Budget",
+    "Contract",
+    "Event",
+    "Fact",
+    "Fail",
+    "Gate",
+    "Graph",
+    "History",
+    "InterlockError",
+    "Loop",
+    "Pass",
+    "Permission",
+    "Result",
+    "Retry",
+    "Row",
+    "RunStatus",
+    "State",
+    "Suspend",
+    "Tool",
+    "ToolContext",
+    "WaitsFor",
+    "table",
+    "tool",
+    "workspace_tools",
+]

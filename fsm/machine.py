@@ -6,7 +6,6 @@ cursor, so an event that is refused has left no trace.
 
 import logging
 from functools import lru_cache
-from typing import Final
 
 import attrs
 from transitions import EventData, Machine, Transition

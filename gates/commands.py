@@ -40,11 +40,12 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "build": "make",
 }
 
-_VOID: Final = frozenset(
-    "--collect-only --co --version -V --help -h --setup-plan --fixtures --markers --fix --watch --watchAll -u --update "
-    "--updateSnapshot --update-snapshot --write --dry-run --just-print --no-run --list --listTests --exit-zero "
-    "--passWithNoTests --pass-with-no-tests --trace-config -n0-collect --init --showConfig --clean".split()
-)
+_VOID: Final = frozenset({
+    "--clean", "--co", "--collect-only", "--dry-run", "--exit-zero", "--fix", "--fixtures", "--help", "--init",
+    "--just-print", "--list", "--listTests", "--markers", "--no-run", "--pass-with-no-tests", "--passWithNoTests",
+    "--setup-plan", "--showConfig", "--update", "--update-snapshot", "--updateSnapshot", "--version", "--watch",
+    "--watchAll", "--write", "-V", "-h", "-u",
+})  # fmt: skip
 """Options with which a command checks nothing, hides its failure, or changes what it checks."""
 _RUNNERS: Final = (
     ("python", "-m"),

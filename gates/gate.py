@@ -15,7 +15,6 @@ from states.ports import Outside
 from states.records import Record
 from states.verdicts import Fail, Pass, Retry, Ruling, Suspend
 
-
 OpenOutside = Callable[[], Awaitable[Outside]]
 
 

@@ -29,12 +29,23 @@ async def act(run: Run) -> Outcome:
     """Run, recover or wait for every open call of the turn."""
     history = run.history
     open_calls = history.open_calls()
+    begun: set[str] = set()
     last: tuple[ToolResult, ...] = ()
     if open_calls:
         world = await run.outside()
-        for _, group in groupby(open_calls, key=lambda state: _lane(state, run)):
-            last = await _together(list(group), run, world)
+        try:
+            for _, group in groupby(open_calls, key=lambda state: _lane(state, run)):
+                last = await _together(list(group), run, world, begun)
+        except asyncio.CancelledError:
+            left = [close(state, history.epoch, begun=_begun(state, run, begun)) for state in history.open_calls()]
+            await run.commit(*left)
+            raise
     return Outcome((*last, Settlement(history.turn_seq)), Event.SETTLED)
+
+
+def _begun(state: CallState, run: Run, begun: set[str]) -> bool:
+    """Whether the call may have been started, by us or by an earlier claim."""
+    return state.call.id in begun or (state.intent is not None and state.fence < run.fence)
 
 
 def _lane(state: CallState, run: Run) -> str:
@@ -43,9 +54,10 @@ def _lane(state: CallState, run: Run) -> str:
     return "shared" if spec is not None and spec.concurrency_safe else state.call.id
 
 
-async def _together(group: list[CallState], run: Run, world: Outside) -> tuple[ToolResult, ...]:
+async def _together(group: list[CallState], run: Run, world: Outside, begun: set[str]) -> tuple[ToolResult, ...]:
     """Run a group; the turn's very last result is returned, so that it shares a commit with what follows."""
     tasks = [asyncio.create_task(_result(state, run, world)) for state in group]
+    begun |= {state.call.id for state in group}
     try:
         for landed in asyncio.as_completed(tasks):
             result = await landed
@@ -108,7 +120,6 @@ async def _recover(spec: ToolSpec | None, tool_run: ToolRun, world: Outside) -> 
     return ToolOutput(Status.UNKNOWN, UNKNOWN)
 
 
-def close(state: CallState, epoch: int) -> ToolResult:
+def close(state: CallState, epoch: int, *, begun: bool) -> ToolResult:
     """The true answer to a call that nobody will finish."""
-    text = NOT_STARTED if state.intent is None else STOPPED
-    return ToolResult(state.call.id, Status.CANCELLED, text, epoch=epoch)
+    return ToolResult(state.call.id, Status.CANCELLED, STOPPED if begun else NOT_STARTED, epoch=epoch)

@@ -34,7 +34,7 @@ def _kind(cls: type) -> str:
 def _build() -> cattrs.Converter:
     converter = make_converter(forbid_extra_keys=True, omit_if_default=True, detailed_validation=False)
     converter.register_structure_hook_func(lambda t: t == Metadata, lambda value, _: value)
-    converter.register_unstructure_hook_func(lambda t: t == Metadata, lambda value: dict(value))
+    converter.register_unstructure_hook_func(lambda t: t == Metadata, dict)
     configure_tagged_union(Block, converter, tag_name="type", tag_generator=_kind)
     configure_tagged_union(Ruling, converter, tag_name="type", tag_generator=_kind)
     configure_tagged_union(Record, converter, tag_name="kind", tag_generator=_kind)

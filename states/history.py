@@ -19,6 +19,7 @@ from .records import (
     Approval,
     ApprovalAsked,
     AssistantTurn,
+    BudgetChange,
     Cancellation,
     Candidate,
     Dispatch,
@@ -27,7 +28,6 @@ from .records import (
     Failed,
     Finalized,
     PermissionChange,
-    Record,
     Resumed,
     RunStarted,
     Settlement,
@@ -43,7 +43,9 @@ from .records import (
     Verdict,
     Verification,
 )
-from .verdicts import Pass, Retry, Ruling
+from .verdicts import Retry, Ruling
+
+GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
 
 
 @attrs.define
@@ -86,7 +88,9 @@ class History:
     state: State = INITIAL
     started: RunStarted | None = None
     messages: list[Message] = attrs.field(factory=list)
-    """The conversation, in the order in which the model has to see it."""
+    """The conversation, in the order in which the model has to see it. It only grows at its end."""
+    held: list[Message] = attrs.field(factory=list)
+    """Inputs that wait until the open calls are answered."""
 
     # this run
     contract: Contract = Contract()
@@ -134,7 +138,7 @@ class History:
     """The unspent record that ended the current activity (0: it has not ended)."""
     closing_event: Event | None = None
     unspent: set[int] = attrs.field(factory=set)
-    _last_text: str = ""
+    last_text: str = ""
 
     @property
     def text(self) -> str:
@@ -207,7 +211,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
 def _forget_turn(history: History) -> None:
     history.turn, history.turn_seq, history.trouble = None, 0, None
     history.calls, history.unanswered = {}, 0
-    history.same_text, history._last_text = 0, ""
+    history.same_text, history.last_text = 0, ""
     _forget_candidate(history)
 
 
@@ -218,8 +222,13 @@ def _forget_candidate(history: History) -> None:
     history.evidence = {}
 
 
+def _say(history: History, text: str) -> None:
+    """Words for the model; while calls are open they wait, so that no answer is parted from its call."""
+    (history.held if history.unanswered else history.messages).append(UserMessage(text))
+
+
 def _user_input(history: History, seq: int, record: UserInput) -> None:
-    history.messages.append(UserMessage(record.text))
+    _say(history, record.text)
     history.last_input = seq
     if record.inbox is not None:
         _need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
@@ -292,13 +301,13 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
         revision = before if isinstance(before, str) and before == after else ""
         history.commands.append(CommandRun(seq, command, exit_status, revision))
     if history.unanswered == 0:
-        history.messages += [_answer(done) for done in history.calls.values()]
-
-
-def _answer(state: CallState) -> ToolMessage:
-    result = state.result
-    assert result is not None
-    return ToolMessage(state.call.id, state.call.name, result.output, result.status is not Status.OK)
+        history.messages += [
+            ToolMessage(done.call.id, done.call.name, done.result.output, done.result.status is not Status.OK)
+            for done in history.calls.values()
+            if done.result is not None
+        ]
+        history.messages += history.held
+        history.held.clear()
 
 
 def _dispatch(history: History, seq: int, record: Dispatch) -> None:
@@ -325,13 +334,17 @@ def _permission_change(history: History, seq: int, record: PermissionChange) -> 
     history.permission = record.permission
 
 
+def _budget_change(history: History, seq: int, record: BudgetChange) -> None:
+    history.budget = record.budget
+
+
 def _candidate(history: History, seq: int, record: Candidate) -> None:
     _need(record.turn == history.turn_seq != 0, seq, "a candidate of another turn")
     _need(history.candidate == 0, seq, "a second candidate of one turn")
     history.candidate = seq
     text = history.text.strip()
-    history.same_text = history.same_text + 1 if text == history._last_text and history.same_text else 1
-    history._last_text = text
+    history.same_text = history.same_text + 1 if text == history.last_text and history.same_text else 1
+    history.last_text = text
 
 
 def _evidence(history: History, seq: int, record: Evidence) -> None:
@@ -360,7 +373,7 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
         history.retries[record.gate] += 1
         history.require_tool = record.ruling.require_tool
         if record.ruling.message:
-            history.messages.append(UserMessage(record.ruling.message))
+            _say(history, record.ruling.message)
 
 
 def _transition(history: History, seq: int, record: Transition) -> None:
@@ -391,7 +404,8 @@ def _suspended(history: History, seq: int, record: Suspended) -> None:
 
 def _resumed(history: History, seq: int, record: Resumed) -> None:
     _need(history.state is State.SUSPENDED, seq, f"resumed in {history.state}")
-    history.budget = record.budget or history.budget
+    if history.messages and isinstance(history.messages[-1], AssistantMessage) and not history.unanswered:
+        _say(history, GO_ON)  # a request that ends in the model's own words asks for nothing
 
 
 _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
@@ -407,6 +421,7 @@ _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     ApprovalAsked: _approval_asked,
     Approval: _approval,
     PermissionChange: _permission_change,
+    BudgetChange: _budget_change,
     Candidate: _candidate,
     Evidence: _evidence,
     Verification: _verification,

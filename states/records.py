@@ -111,7 +111,7 @@ class TurnDiscarded:
 
 @attrs.frozen
 class ToolIntent:
-    """This call is about to start. Its own sequence number makes the idempotency key."""
+    """A call is about to start. Its own sequence number makes the idempotency key."""
 
     call: str
     name: str
@@ -169,6 +169,13 @@ class Approval:
 class PermissionChange:
     permission: Permission
     reason: str = ""
+
+
+@attrs.frozen
+class BudgetChange:
+    """What the run may spend from now on, counted from its start."""
+
+    budget: Budget
 
 
 @attrs.frozen
@@ -262,9 +269,7 @@ class Suspended:
 
 @attrs.frozen
 class Resumed:
-    """Work on a resting run goes on, perhaps with a new budget."""
-
-    budget: Budget | None = None
+    """Work on a resting run goes on."""
 
 
 Record = (
@@ -280,6 +285,7 @@ Record = (
     | ApprovalAsked
     | Approval
     | PermissionChange
+    | BudgetChange
     | Candidate
     | Evidence
     | Verification

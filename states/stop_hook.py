@@ -1,4 +1,8 @@
-"""stop_hook: the last objections, and the seal: an input that comes later belongs to the next run."""
+"""stop_hook: the last objections, and the seal: an input that comes later belongs to the next run.
+
+Everything before is made durable first: a seal that comes too late is refused by the store, and what is refused
+with it must not be the model's answer.
+"""
 
 from .names import Event
 from .ports import Outcome, Run
@@ -6,6 +10,7 @@ from .records import StopAnswer, UserInput
 
 
 async def act(run: Run) -> Outcome:
+    await run.outside()
     late = await run.inputs()
     answers = await run.gather()
     return Outcome(

@@ -12,9 +12,9 @@ _INT64: Final = 2**63
 
 
 def safe_text(value: str | bytes) -> str:
-    """Text that every store and every provider takes.
+    r"""Text that every store and every provider takes.
 
-    Undecodable bytes and lone surrogates become `\\xNN` or `\\uNNNN`, NUL becomes `\\x00`.
+    Undecodable bytes and lone surrogates become `\xNN` or `\uNNNN`, NUL becomes `\x00`.
     """
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
     if not text.isascii():

@@ -1,0 +1,317 @@
+"""Moves one claimed run: act, stage what it left, ask the table, stage the move, and let the store decide.
+
+Staged records are folded at once but count for nobody else until they are durable: the only way to the outside
+(`outside`) makes everything staged durable first. So a state without effects costs no commit of its own, and a
+verdict becomes durable in the same instant as what it judges, or not at all. There is no logic of the loop here.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import lru_cache
+
+import attrs
+
+from gates.gate import Asked, Gate
+from states import ACTIVITIES
+from states.await_results import close
+from states.codec import decode, encode, kind_of
+from states.errors import CommitFailed, InterlockError, JournalUnusable, Unsealed
+from states.history import History, apply, fold
+from states.names import ENDS, RESTING, Event, State
+from states.ports import (
+    Claim,
+    Draft,
+    Journal,
+    Outside,
+    ReasoningDelta,
+    RetryNotice,
+    TextDelta,
+    Toolbox,
+)
+from states.records import (
+    Cancellation,
+    Entry,
+    Failed,
+    Record,
+    Source,
+    StopAnswer,
+    Suspended,
+    ToolIntent,
+    ToolResult,
+    Transition,
+    UserInput,
+    Verdict,
+)
+from states.verdicts import Fail, Suspend, WaitsFor
+
+from . import events
+from .graph import Graph
+from .machine import Decision, decide
+from .redact import Redactor, StreamRedactor
+from .world import World
+
+
+@attrs.define(eq=False)
+class Driver:
+    """One run in one process. Implements `states.ports.Run` for the activities."""
+
+    graph: Graph
+    world: World
+    journal: Journal
+    claim: Claim
+    history: History
+    redactor: Redactor
+    publish: Callable[[events.Event], None]
+    stale_notes: int = 0
+    """Cancellations up to this note were meant for an earlier run."""
+    broken: Failed | None = None
+    """Why the store stopped the run; then nothing of its end is durable."""
+    caller_cancelled: bool = False
+    _staged: list[Draft] = attrs.field(factory=list)
+    _activity: "asyncio.Task[None] | None" = None
+    _cancellation: Cancellation | None = None
+    _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
+
+    # --- driving ------------------------------------------------------------------------------------------------
+
+    async def begin(self, records: tuple[Record, ...]) -> None:
+        """Commit what opens the run: nothing is done before that is durable."""
+        self._stage(*records)
+        try:
+            await self._flush()
+        except (CommitFailed, JournalUnusable) as error:
+            self._halt(error)
+
+    async def drive(self) -> None:
+        """Until the run rests, durably. Raises Fenced, GateError; a failing store is reported in `broken`.
+
+        A first cancellation of the calling task lets the run rest, committed, and is left in `caller_cancelled`;
+        a second one leaves at once.
+        """
+        try:
+            while self.broken is None and not await self._rests():
+                pass
+        except (CommitFailed, JournalUnusable) as error:
+            self._halt(error)
+
+    async def _rests(self) -> bool:
+        """One step; true once the run rests and that is durable."""
+        try:
+            if self.history.state in RESTING and self.history.closing_event is None:
+                await self._flush()
+                return True
+            event = self.history.closing_event or await self._act()
+            self._move(decide(self.graph, self.history.state, event, self.history))
+        except Unsealed:  # an input came before the seal: the store refused it all, so nothing of it happened
+            await self._reload()
+        except asyncio.CancelledError:
+            self._caller_cancels()
+        return False
+
+    async def _act(self) -> Event:
+        """Run the state's activity, cancellable at any await; what it leaves is staged."""
+        if self._cancellation is None:
+            if self.history.state is State.PROVIDER_TURN:
+                self.publish(events.TurnStart(self.history.turns + 1))
+            self._activity = asyncio.create_task(self._perform())
+            try:
+                await self._watch(self._activity)
+            finally:
+                self._activity = None
+        if self.history.closing_event is None and self._cancellation is not None:
+            self._close_calls()
+            self._stage(self._cancellation)
+        if self.history.closing_event is None:
+            raise InterlockError(f"the activity of {self.history.state} left no record that ends it")
+        return self.history.closing_event
+
+    async def _perform(self) -> None:
+        outcome = await ACTIVITIES[self.history.state](self)
+        self._stage(*outcome.records)
+
+    async def _watch(self, activity: "asyncio.Task[None]") -> None:
+        try:
+            await asyncio.wait([activity])
+        except asyncio.CancelledError:
+            self._caller_cancels()
+            await asyncio.wait([activity])
+        self._show_held_back()
+        if not (activity.cancelled() and self._cancellation is not None):
+            activity.result()
+
+    def _caller_cancels(self) -> None:
+        if self.caller_cancelled:
+            raise asyncio.CancelledError
+        self.caller_cancelled = True
+        self.cancel("the caller cancelled the run")
+
+    def cancel(self, reason: str, note: int | None = None) -> None:
+        """Stop what is going on; the run then rests, committed."""
+        if self._cancellation is None:
+            self._cancellation = Cancellation(reason, note)
+            if self._activity is not None:
+                self._activity.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancellation is not None
+
+    def _move(self, decision: Decision) -> None:
+        if decision.target is None:
+            raise InterlockError(
+                f"no row of the table takes {decision.event} in {decision.source}; `interlock check` says why"
+            )
+        rests_on = [self.history.closing]
+        for gate, ruling in decision.rulings:
+            self._stage(Verdict(gate.name, ruling))
+            rests_on.append(self.history.seq)
+        if decision.target in ENDS:
+            self._close_calls()
+        self._stage(*_reason(decision, self._cancellation))
+        self._stage(Transition(decision.source, decision.event, decision.target, tuple(rests_on)))
+
+    def _close_calls(self) -> None:
+        """Nobody will finish the open calls: each gets the answer that is true of it."""
+        for state in self.history.open_calls():
+            self._stage(close(state, self.history.epoch, begun=state.intent is not None))
+
+    def _halt(self, error: Exception) -> None:
+        """The store failed. The table says where that leads; nobody can write it down."""
+        target = decide(self.graph, self.history.state, Event.COMMIT_FAILED, self.history).target
+        tools = any(isinstance(draft.entry.record, ToolIntent | ToolResult) for draft in self._staged)
+        code = "tool_persistence_failed" if tools else "message_persistence_failed"
+        if target is not State.FAILED and self.history.state not in RESTING:
+            raise InterlockError(f"no row of the table takes {Event.COMMIT_FAILED} in {self.history.state}") from error
+        self.broken = Failed(code, str(error))
+
+    async def _reload(self) -> None:
+        """Go back to what is durable: entering a state again is recovery."""
+        self._staged.clear()
+        self.history = fold(self.claim.session, await self.journal.read(self.claim.session))
+
+    # --- committing ---------------------------------------------------------------------------------------------
+
+    def _stage(self, *records: Record) -> None:
+        for record in records:
+            body = encode(record)
+            clean = self.redactor.body(body)
+            kept = record if clean == body else decode(clean)
+            entry = Entry(self.history.seq + 1, self.world.clock.now(), self.claim.fence, kept)
+            apply(self.history, entry)
+            seals = kept.sealed if isinstance(kept, StopAnswer) else None
+            self._staged.append(Draft(entry, kind_of(kept), clean, seals))
+
+    async def _flush(self) -> None:
+        if not self._staged:
+            return
+        batch = list(self._staged)
+        cancelled = await _finish(self.journal.append(self.claim, batch))
+        del self._staged[: len(batch)]
+        for draft in batch:
+            shown = events.announce(draft.entry, self.claim.session)
+            if shown is not None:
+                self.publish(shown)
+        if cancelled is not None:
+            raise cancelled
+
+    # --- what activities use ------------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> str:
+        return self.claim.session
+
+    @property
+    def fence(self) -> int:
+        return self.claim.fence
+
+    @property
+    def tools(self) -> Toolbox:
+        return self.world.tools
+
+    async def inputs(self) -> tuple[UserInput, ...]:
+        notes = await self.journal.notes(self.claim.session, self.history.noted)
+        taken: list[UserInput] = []
+        for note in notes:
+            if note.text is not None:
+                taken.append(UserInput(note.text, Source.STEERING, inbox=note.number))
+            elif note.number > self.stale_notes:
+                break
+        return tuple(taken)
+
+    async def outside(self, *records: Record) -> Outside:
+        self._stage(*records)
+        if self._staged:
+            await self._flush()
+        else:
+            await self.journal.confirm(self.claim)
+        return self.world
+
+    async def commit(self, *records: Record) -> None:
+        self._stage(*records)
+        await self._flush()
+
+    async def gather(self) -> tuple[Record, ...]:
+        found: list[Record] = []
+        for gate in gates_at(self.graph, self.history.state):
+            found += await gate.gather(self.history, self.outside)
+        return tuple(found)
+
+    def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+        if isinstance(item, RetryNotice):
+            self.publish(events.ProviderRetry(item.attempt, item.delay, self.redactor.text(item.message)))
+            return
+        text = self._deltas.setdefault(type(item), self.redactor.stream()).feed(item.text)
+        if text:
+            self.publish(events.Delta(text, isinstance(item, ReasoningDelta)))
+
+    def _show_held_back(self) -> None:
+        for kind, stream in self._deltas.items():
+            if text := stream.rest():
+                self.publish(events.Delta(text, kind is ReasoningDelta))
+
+    def show_progress(self, call: str, text: str) -> None:
+        self.publish(events.ToolProgress(call, self.redactor.text(text)))
+
+
+def _reason(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:
+    """The record that says why a run ends or rests, from the ruling that decided."""
+    if decision.event is Event.CANCELLED:
+        said = cancellation.reason if cancellation else ""
+        return (Suspended(WaitsFor.RESUME, f"cancelled: {said}" if said else "cancelled"),)
+    for gate, ruling in reversed(decision.rulings):
+        if isinstance(ruling, Fail) and decision.target is State.FAILED:
+            return (Failed(ruling.code, ruling.message, gate.name),)
+        if isinstance(ruling, Suspend) and decision.target is State.SUSPENDED:
+            return (Suspended(ruling.waits_for, ruling.message, gate.name),)
+    if decision.target is State.FAILED:
+        return (Failed("failed", f"the table leads from {decision.source} on {decision.event} to failed"),)
+    if decision.target is State.SUSPENDED:
+        return (Suspended(WaitsFor.RESUME, f"the table rests on {decision.event} in {decision.source}"),)
+    return ()
+
+
+@lru_cache(maxsize=256)
+def gates_at(graph: Graph, state: State) -> tuple[Gate, ...]:
+    """The gates that rows of `state` ask, in their order."""
+    return tuple(
+        {
+            guard.gate.name: guard.gate
+            for row in graph
+            if row.source is state
+            for guard in row.guards
+            if isinstance(guard, Asked)
+        }.values()
+    )
+
+
+async def _finish(work: Coroutine[None, None, None]) -> asyncio.CancelledError | None:
+    """Wait for something that must not be cut in half; a cancellation meanwhile is handed back, not lost."""
+    task = asyncio.create_task(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    task.result()
+    return cancelled

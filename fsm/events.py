@@ -1,0 +1,193 @@
+"""What a run shows while it goes on: a tagged union. `seq` is set exactly when the fact is durable.
+
+A provider turn ends with `stream_end`, which can come many times; a run ends with exactly one `run_end`.
+"""
+
+import attrs
+
+from states.messages import Finish, Usage, calls_of
+from states.names import Event as Happening
+from states.names import State
+from states.records import (
+    ApprovalAsked,
+    AssistantTurn,
+    Entry,
+    Metadata,
+    RunStarted,
+    Source,
+    Status,
+    ToolIntent,
+    ToolResult,
+    Transition,
+    TurnDiscarded,
+    TurnFailure,
+    UserInput,
+    Verdict,
+)
+from states.verdicts import Ruling
+
+from .result import Result
+
+
+@attrs.frozen
+class RunStart:
+    seq: int
+    session: str
+    run: int
+
+
+@attrs.frozen
+class InputTaken:
+    """An input is in the journal: the model will see it."""
+
+    seq: int
+    text: str
+    source: Source
+
+
+@attrs.frozen
+class TurnStart:
+    """The provider is being asked. `turn` counts the run's turns from 1."""
+
+    turn: int
+    seq: None = None
+
+
+@attrs.frozen
+class Delta:
+    """Part of an answer that may still be discarded."""
+
+    text: str
+    reasoning: bool = False
+    seq: None = None
+
+
+@attrs.frozen
+class ProviderRetry:
+    """The provider is asked again in `delay` seconds; nothing of an answer had been seen."""
+
+    attempt: int
+    delay: float
+    message: str
+    seq: None = None
+
+
+@attrs.frozen
+class StreamEnd:
+    """A provider turn is over. Without an answer, `trouble` says why; `calls` is how many tools it asks for."""
+
+    seq: int
+    finish: Finish | None
+    usage: Usage = Usage()
+    calls: int = 0
+    trouble: str = ""
+
+
+@attrs.frozen
+class Discarded:
+    """What was shown of the current answer is void."""
+
+    seq: int
+    reason: str
+
+
+@attrs.frozen
+class ApprovalNeeded:
+    seq: int
+    call: str
+    name: str
+    arguments: str
+
+
+@attrs.frozen
+class ToolStart:
+    seq: int
+    call: str
+    name: str
+    arguments: str
+
+
+@attrs.frozen
+class ToolProgress:
+    call: str
+    text: str
+    seq: None = None
+
+
+@attrs.frozen
+class ToolEnd:
+    seq: int
+    call: str
+    status: Status
+    output: str
+    metadata: Metadata
+    duration: float
+
+
+@attrs.frozen
+class Ruled:
+    seq: int
+    gate: str
+    ruling: Ruling
+
+
+@attrs.frozen
+class Moved:
+    seq: int
+    source: State
+    event: Happening
+    target: State
+
+
+@attrs.frozen
+class RunEnd:
+    """The last event. `seq` is None only if the store failed: then nothing about the end is durable."""
+
+    seq: int | None
+    result: Result
+
+
+Event = (
+    RunStart
+    | InputTaken
+    | TurnStart
+    | Delta
+    | ProviderRetry
+    | StreamEnd
+    | Discarded
+    | ApprovalNeeded
+    | ToolStart
+    | ToolProgress
+    | ToolEnd
+    | Ruled
+    | Moved
+    | RunEnd
+)
+
+
+def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911  one line per kind
+    """What a durable entry tells the outside; None for bookkeeping."""
+    seq = entry.seq
+    match entry.record:
+        case RunStarted(run=run):
+            return RunStart(seq, session, run)
+        case UserInput(text=text, source=source):
+            return InputTaken(seq, text, source)
+        case AssistantTurn(blocks=blocks, finish=finish, usage=usage):
+            return StreamEnd(seq, finish, usage, len(calls_of(blocks)))
+        case TurnFailure(message=message):
+            return StreamEnd(seq, None, trouble=message)
+        case TurnDiscarded(reason=reason):
+            return Discarded(seq, reason)
+        case ApprovalAsked(call=call, name=name, arguments=arguments):
+            return ApprovalNeeded(seq, call, name, arguments)
+        case ToolIntent(call=call, name=name, arguments=arguments):
+            return ToolStart(seq, call, name, arguments)
+        case ToolResult() as result:
+            return ToolEnd(seq, result.call, result.status, result.output, result.metadata, result.duration)
+        case Verdict(gate=gate, ruling=ruling):
+            return Ruled(seq, gate, ruling)
+        case Transition(source=source, event=event, target=target):
+            return Moved(seq, source, event, target)
+        case _:
+            return None

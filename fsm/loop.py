@@ -1,0 +1,253 @@
+"""The loop as a caller sees it: run, resume, steer, cancel. What a run does is in the table, not here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from states.contract import Budget, Contract, Permission
+from states.errors import ConfigError, JournalError, SessionBusy
+from states.history import History, fold
+from states.names import RESTING
+from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
+from states.records import RunStarted
+
+from . import events
+from .clock import RandomIds, SystemClock
+from .digests import graph_digest, tools_digest
+from .driver import Driver
+from .graph import GRAPH, Graph
+from .opening import Opening
+from .prompts import BASE
+from .redact import Redactor
+from .result import Result, failed, result_of
+from .world import World
+
+LISTEN_SECONDS: Final = 0.2
+"""How often a running session looks for notes of other processes (our choice; one indexed read)."""
+
+Publish = Callable[[events.Event], None]
+
+
+def _ignore(_: events.Event) -> None:
+    pass
+
+
+class Loop:
+    """An agent's loop over a durable journal. One instance may run many sessions at once.
+
+    provider: a `states.ports.Provider`, such as `fsm.providers.OpenAIChat`.
+    tools: tools made by `fsm.tool`, or a whole `Toolbox`.
+    workspace: a folder whose revision evidence is bound to; needed for a contract with checks.
+    journal: a path (SQLite), ":memory:" (lost with the process), or a `Journal`. By default
+        `.interlock/journal.db` under the workspace, else under the current folder.
+    contract, budget: what each run owes and may spend.
+    permission: "full" (the caller chose the tools), "ask" or "plan".
+    system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
+    """
+
+    def __init__(
+        self,
+        *,
+        provider: Provider,
+        tools: "Iterable[object] | Toolbox" = (),
+        workspace: str | Path | Workspace | None = None,
+        journal: str | Path | Journal | None = None,
+        contract: Contract = Contract(),
+        budget: Budget = Budget(),
+        permission: Permission | str = Permission.FULL,
+        system: str = BASE,
+        graph: Graph = GRAPH,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+    ) -> None:
+        from .setup import as_journal, as_toolbox, as_workspace, check_contract  # heavy parts only when a loop is made
+
+        self._provider = provider
+        self._workspace = as_workspace(workspace)
+        self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
+        self._journal = as_journal(journal, workspace)
+        self._tools = as_toolbox(tools)
+        self._contract = check_contract(contract, self._workspace)
+        self._budget = budget
+        self._permission = Permission(permission)
+        self._system = system
+        self._graph = graph
+        self._clock = clock or SystemClock()
+        self._ids = ids or RandomIds()
+        self._drivers: dict[str, Driver] = {}
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def journal(self) -> Journal:
+        return self._journal
+
+    # --- running ------------------------------------------------------------------------------------------------
+
+    async def run(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
+        """Run a task in a new session (named `session`, or by us) until it ends or rests."""
+        if not task.strip():
+            raise ConfigError("the task is empty; say what is to be done")
+        name = session or self._ids.session()
+        return await self._drive(name, Opening(task, create=True), on_event)
+
+    async def resume(
+        self,
+        session: str,
+        message: str | None = None,
+        *,
+        approve: Sequence[str] = (),
+        deny: Sequence[str] = (),
+        reason: str = "",
+        budget: Budget | None = None,
+        on_event: Publish = _ignore,
+    ) -> Result:
+        """Go on with a session: after a crash, a rest, or (with a message) a finished run.
+
+        approve, deny: calls that wait for an approval; `reason` is read by the model.
+        budget: replaces the run's budget. Without a message a finished run's result is returned again.
+        """
+        opening = Opening(message, approve=tuple(approve), deny=tuple(deny), reason=reason, budget=budget)
+        return await self._drive(session, opening, on_event)
+
+    def run_sync(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
+        """`run` for callers without an event loop. Closes the provider's connections at its end."""
+        return asyncio.run(self._once(self.run(task, session=session, on_event=on_event)))
+
+    async def _once(self, work: Awaitable[Result]) -> Result:
+        try:
+            return await work
+        finally:
+            await self._provider.close()
+
+    async def stream(self, task: str, *, session: str | None = None) -> AsyncIterator[events.Event]:
+        """The events of a new run, the last of which is `RunEnd`. Leaving early suspends the run, committed."""
+        async for event in _streamed(lambda publish: self.run(task, session=session, on_event=publish)):
+            yield event
+
+    async def steer(self, session: str, text: str) -> Note:
+        """Say something to a running or resting session, of this or another process. Durable on return.
+
+        It reaches the model before the current run can succeed, or starts the next one.
+        """
+        if not text.strip():
+            raise ConfigError("the message is empty; say what the model should know")
+        return await self._journal.post(session, text)
+
+    async def cancel(self, session: str, reason: str = "") -> bool:
+        """Stop a running session, wherever it runs; it rests and can be resumed. False if it was at rest."""
+        driver = self._drivers.get(session)
+        if driver is not None:
+            driver.cancel(reason)
+            return True
+        try:
+            return await self._cancel_idle(session, reason)
+        except SessionBusy:
+            await self._journal.post(session, None)
+            return True
+
+    async def _cancel_idle(self, session: str, reason: str) -> bool:
+        """Nobody runs it: a crashed run is put to rest."""
+        claim = await self._journal.claim(session)
+        try:
+            driver = await self._driver(claim, _ignore)
+            if driver.history.state in RESTING:
+                return False
+            driver.cancel(reason)
+            await driver.drive()
+            return True
+        finally:
+            await self._journal.release(claim)
+
+    # --- one claim ----------------------------------------------------------------------------------------------
+
+    async def _drive(self, session: str, opening: Opening, publish: Publish) -> Result:
+        claim = await self._journal.claim(session, create=opening.create)
+        try:
+            return await self._claimed(await self._driver(claim, publish), opening, publish)
+        finally:
+            with suppress(JournalError):  # a store that failed has nothing to release
+                await asyncio.shield(self._journal.release(claim))
+
+    async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
+        session = driver.session
+        notes = await self._journal.notes(session, driver.history.noted)
+        driver.stale_notes = max((note.number for note in notes), default=0)
+        waiting = any(note.text is not None for note in notes)
+        records = opening.records(driver.history, self._run_started(driver.history), waiting=waiting)
+        self._drivers[session] = driver
+        listener = asyncio.create_task(self._listen(driver))
+        try:
+            if records is not None:
+                await driver.begin(records)
+                await driver.drive()
+        finally:
+            listener.cancel()
+            del self._drivers[session]
+        result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
+        publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
+        if driver.caller_cancelled:
+            raise asyncio.CancelledError
+        return result
+
+    async def _driver(self, claim: Claim, publish: Publish) -> Driver:
+        history = fold(claim.session, await self._journal.read(claim.session))
+        world = World(self._provider, self._tools, self._workspace, self._clock, self._journal, claim)
+        redactor = Redactor(self._provider.secrets)
+        return Driver(self._graph, world, self._journal, claim, history, redactor, publish)
+
+    def _run_started(self, history: History) -> RunStarted:
+        return RunStarted(
+            history.run + 1,
+            graph_digest(self._graph),
+            tools_digest(self._tools.specs),
+            self._provider.model,
+            self._system,
+            self._workspace_name,
+            self._contract,
+            self._budget,
+            self._permission,
+        )
+
+    async def _listen(self, driver: Driver) -> None:
+        """Take cancellations that other processes post; inputs are taken by the run itself."""
+        seen = driver.stale_notes
+        while not driver.cancelled:
+            await self._clock.sleep(LISTEN_SECONDS)
+            for note in await self._journal.notes(driver.session, seen):
+                seen = note.number
+                if note.text is None:
+                    driver.cancel("asked for by another process", note.number)
+
+    async def close(self) -> None:
+        """Close the journal and the provider."""
+        await self._provider.close()
+        await self._journal.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def _streamed(work: Callable[[Publish], Coroutine[None, None, Result]]) -> AsyncIterator[events.Event]:
+    """Events as they come; whoever stops reading ends the work, which then comes to rest."""
+    queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
+    task = asyncio.create_task(work(queue.put_nowait))
+    task.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        task.result()
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

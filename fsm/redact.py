@@ -1,0 +1,62 @@
+"""Keeps secrets out of everything that is stored or shown, even if a server or a tool echoes them."""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+MASK: Final = "[redacted]"
+SHORTEST: Final = 8
+"""Characters below which a string is too common to be looked for (our choice; real keys have 20 and more)."""
+
+
+class Redactor:
+    """Replaces known secrets. Without secrets it costs nothing."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
+        self._encoded = [json.dumps(secret)[1:-1].encode() for secret in self._secrets]
+
+    def text(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+        return text
+
+    def body(self, body: bytes) -> bytes:
+        """The same for an encoded record."""
+        for secret in self._encoded:
+            if secret in body:
+                body = body.replace(secret, MASK.encode())
+        return body
+
+    def stream(self) -> "StreamRedactor":
+        return StreamRedactor(self)
+
+    def held_back(self, text: str) -> int:
+        """How many characters at the end of `text` could be the beginning of a secret."""
+        return max((_overlap(text, secret) for secret in self._secrets), default=0)
+
+
+class StreamRedactor:
+    """The same for text that comes in pieces: what could be the start of a secret waits for the next piece."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._kept = ""
+
+    def feed(self, piece: str) -> str:
+        text = self._redactor.text(self._kept + piece)
+        held = self._redactor.held_back(text)
+        self._kept = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def rest(self) -> str:
+        """What was held back, now that nothing follows."""
+        kept, self._kept = self._kept, ""
+        return kept
+
+
+def _overlap(text: str, secret: str) -> int:
+    for size in range(min(len(text), len(secret) - 1), 0, -1):
+        if text.endswith(secret[:size]):
+            return size
+    return 0

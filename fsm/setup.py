@@ -1,0 +1,56 @@
+"""Turns what a caller gives into the ports that a loop needs; wrong input is named, with the way out."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from gates.commands import PATTERNS
+from states.contract import Contract
+from states.errors import ConfigError
+from states.ports import Journal, Toolbox, Workspace
+
+STATE_DIR: Final = ".interlock"
+"""Everything that Interlock writes into a workspace; it keeps itself out of git."""
+
+
+def as_journal(journal: str | Path | Journal | None, workspace: str | Path | Workspace | None) -> Journal:
+    from .journal import open_journal
+
+    if journal is None:
+        root = Path(workspace) if isinstance(workspace, str | Path) else Path.cwd()
+        return open_journal(root / STATE_DIR / "journal.db")
+    return open_journal(journal)
+
+
+def as_toolbox(tools: Iterable[object] | Toolbox) -> Toolbox:
+    from .tools import Tool, Tools
+
+    if hasattr(tools, "complaint"):  # a whole toolbox of the caller's own
+        return tools  # type: ignore[return-value]
+    found = list(tools)
+    for item in found:
+        if not isinstance(item, Tool):
+            raise ConfigError(f"{item!r} is no tool; put @tool above its function")
+    return Tools([item for item in found if isinstance(item, Tool)])
+
+
+def as_workspace(workspace: str | Path | Workspace | None) -> Workspace | None:
+    if not isinstance(workspace, str | Path):
+        return workspace
+    root = Path(workspace)
+    if not root.is_dir():
+        raise ConfigError(f"the workspace {str(root)!r} is no folder")
+    from .workspace import LocalWorkspace
+
+    return LocalWorkspace(root)
+
+
+def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:
+    unknown = [kind for kind in contract.checks if kind not in PATTERNS]
+    if unknown:
+        raise ConfigError(
+            f"unknown check {unknown[0]!r}; known: {', '.join(PATTERNS)}. For others, give the command itself."
+        )
+    if contract.owes_evidence and workspace is None:
+        raise ConfigError("the contract asks for checks, which are bound to a workspace's revision; give workspace=...")
+    return contract

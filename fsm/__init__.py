@@ -4,6 +4,8 @@ Motion: the table (`graph`), the machine that reads it, the driver that moves a 
 Everything documented is imported from here or from `fsm.providers` and `fsm.checks`.
 """
 
+from typing import TYPE_CHECKING
+
 import gates
 import states
 
@@ -24,7 +26,21 @@ from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor  # noqa: E402
 from .graph import GRAPH, Graph, Row, table  # noqa: E402
 from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
-from .tools import Tool, ToolContext, tool, workspace_tools  # noqa: E402
+
+if TYPE_CHECKING:
+    from .tools import Tool, ToolContext, tool, workspace_tools
+
+_LATE = frozenset({"Tool", "ToolContext", "tool", "workspace_tools"})
+
+
+def __getattr__(name: str) -> object:
+    """Tools load when they are first asked for: whoever only reads a journal does not pay for them."""
+    if name in _LATE:
+        from . import tools
+
+        return getattr(tools, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "GRAPH",

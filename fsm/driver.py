@@ -14,7 +14,7 @@ import attrs
 from gates.gate import Asked, Gate
 from states import ACTIVITIES
 from states.await_results import close
-from states.codec import decode, encode, kind_of
+from states.codec import decode, kind_of, settle
 from states.errors import CommitFailed, InterlockError, JournalUnusable, Unsealed
 from states.history import History, apply, fold
 from states.names import ENDS, RESTING, Event, State
@@ -193,9 +193,10 @@ class Driver:
 
     def _stage(self, *records: Record) -> None:
         for record in records:
-            body = encode(record)
+            kept, body = settle(record)
             clean = self.redactor.body(body)
-            kept = record if clean == body else decode(clean)
+            if clean != body:
+                kept = decode(clean)
             entry = Entry(self.history.seq + 1, self.world.clock.now(), self.claim.fence, kept)
             apply(self.history, entry)
             seals = kept.sealed if isinstance(kept, StopAnswer) else None

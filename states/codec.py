@@ -52,11 +52,20 @@ def kind_of(record: Record) -> str:
 
 def encode(record: Record) -> bytes:
     """JSON bytes. Text that JSON cannot hold is escaped visibly rather than refused."""
+    return settle(record)[1]
+
+
+def settle(record: Record) -> tuple[Record, bytes]:
+    """The record as a reader of the journal will see it, and its bytes.
+
+    It is the same record unless it held what JSON cannot: then memory and store would differ, and the store counts.
+    """
     plain = _CONVERTER.unstructure(record, unstructure_as=Record)
     try:
-        return orjson.dumps(plain)
+        return record, orjson.dumps(plain)
     except TypeError:  # lone surrogates, numbers beyond 64 bits, foreign objects in metadata
-        return orjson.dumps(safe_json(plain))
+        body = orjson.dumps(safe_json(plain))
+        return decode(body), body
 
 
 def decode(body: bytes, version: int = VERSION) -> Record:

@@ -1,6 +1,7 @@
 """What a model says and hears, in no provider's dialect."""
 
 from enum import StrEnum
+from typing import Final
 
 import attrs
 
@@ -15,14 +16,22 @@ class Finish(StrEnum):
     UNKNOWN = "unknown"
 
 
+LARGEST: Final = 2**53
+"""Largest count kept: beyond it, JSON readers lose digits. A server that says more is not believed."""
+
+
+def _count(said: int) -> int:
+    return min(max(said, 0), LARGEST)
+
+
 @attrs.frozen
 class Usage:
     """Tokens as the provider counted them. `input` includes `cached`; `output` includes `reasoning`."""
 
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
+    input: int = attrs.field(default=0, converter=_count)
+    output: int = attrs.field(default=0, converter=_count)
+    cached: int = attrs.field(default=0, converter=_count)
+    reasoning: int = attrs.field(default=0, converter=_count)
 
     @property
     def total(self) -> int:

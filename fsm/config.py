@@ -1,0 +1,202 @@
+"""Settings of a command: flags, then the environment, then `interlock.toml` in the workspace, then defaults."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from states.contract import Budget, Contract, Permission
+from states.errors import ConfigError
+
+from .setup import STATE_DIR
+
+FILE: Final = "interlock.toml"
+PROVIDERS: Final = ("openai", "replay")
+BASE_URL_VARIABLE: Final = "OPENAI_BASE_URL"
+
+Value = str | int | float | tuple[str, ...]
+
+
+class Origin(StrEnum):
+    """Who said where the model is. An address that only the workspace names gets no key (see `cli.provider`)."""
+
+    DEFAULT = "default"
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    FILE = "file"
+    SESSION = "session"
+
+
+@attrs.frozen
+class Settings:
+    """Everything that a run can be told. None means: not said. Relative paths of the file start at the workspace.
+
+    `budget_seconds` and `patience` are seconds, `budget_tokens` is input plus output.
+    """
+
+    workspace: Path
+    journal: str
+    """A path, or `:memory:`."""
+    provider: str = "openai"
+    model: str | None = None
+    base_url: str | None = None
+    base_url_from: Origin = Origin.DEFAULT
+    api_key_env: str = "OPENAI_API_KEY"
+    cassette: Path | None = None
+    record: Path | None = None
+    system: Path | None = None
+    permission: Permission = Permission.ASK
+    permission_from: Origin = Origin.DEFAULT
+    require: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
+    max_turns: int | None = None
+    budget_tokens: int | None = None
+    budget_seconds: float | None = None
+    budget_tool_calls: int | None = None
+    patience: float | None = None
+
+    @property
+    def contract(self) -> Contract:
+        return Contract(checks=self.require, commands=self.check)
+
+    def budget(self, base: Budget = Budget()) -> Budget:
+        """`base` with the limits that were given. Raises ConfigError."""
+        try:
+            return Budget(
+                base.max_turns if self.max_turns is None else self.max_turns,
+                base.tokens if self.budget_tokens is None else self.budget_tokens,
+                base.seconds if self.budget_seconds is None else self.budget_seconds,
+                base.max_tool_calls if self.budget_tool_calls is None else self.budget_tool_calls,
+            )
+        except ValueError as error:
+            raise ConfigError(f"budget: {error}") from error
+
+
+def _text(value: object) -> Value | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _count(value: object) -> Value | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> Value | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _commands(value: object) -> Value | None:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(command, str) for command in listed):
+        return None
+    return tuple(command.strip() for command in listed)
+
+
+def _words(value: object) -> Value | None:
+    listed = _commands(value)
+    return comma_list(listed) if isinstance(listed, tuple) else None
+
+
+def comma_list(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of several comma lists, in order."""
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+@attrs.frozen
+class _Kind:
+    read: Callable[[object], Value | None]
+    wanted: str
+
+
+_TEXT: Final = _Kind(_text, "text in quotes")
+_COUNT: Final = _Kind(_count, "a whole number")
+_NUMBER: Final = _Kind(_number, "a number")
+
+KEYS: Final[Mapping[str, _Kind]] = {
+    "provider": _TEXT,
+    "model": _TEXT,
+    "base-url": _TEXT,
+    "api-key-env": _TEXT,
+    "cassette": _TEXT,
+    "record": _TEXT,
+    "journal": _TEXT,
+    "permission": _TEXT,
+    "system": _TEXT,
+    "require": _Kind(_words, 'a list such as ["test", "lint"]'),
+    "check": _Kind(_commands, 'a list of commands such as ["pytest -q"]'),
+    "max-turns": _COUNT,
+    "budget-tokens": _COUNT,
+    "budget-seconds": _NUMBER,
+    "budget-tool-calls": _COUNT,
+    "patience": _NUMBER,
+}
+"""What `interlock.toml` may say: the names are those of the flags."""
+
+_PATHS: Final = frozenset({"cassette", "record", "journal", "system"})
+
+
+def read_file(workspace: Path) -> dict[str, Value]:
+    """What the workspace's file says; nothing if there is none. Raises ConfigError, naming the key."""
+    path = workspace / FILE
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    return {key: _value(path, key, value) for key, value in said.items()}
+
+
+def _value(path: Path, key: str, value: object) -> Value:
+    if key not in KEYS:
+        raise ConfigError(f"{path}: unknown setting {key!r}; known: {', '.join(KEYS)}")
+    kind = KEYS[key]
+    read = kind.read(value)
+    if read is None:
+        raise ConfigError(f"{path}: {key} = {value!r} will not do; it takes {kind.wanted}")
+    return read
+
+
+def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) -> Settings:
+    """What a command goes by. `flags` are named as in KEYS, and `workspace`; None or () means: not given.
+
+    Raises ConfigError.
+    """
+    workspace = Path(str(flags.get("workspace") or "."))
+    if not workspace.is_dir():
+        raise ConfigError(f"--workspace: {str(workspace)!r} is no folder")
+    found = read_file(workspace)
+    given = {key: value for key, value in flags.items() if value not in (None, ())}
+    merged: dict[str, Value | Path] = {key: _path(workspace, key, value) for key, value in found.items()}
+    from_environment = environment.get(BASE_URL_VARIABLE, "").strip()
+    if from_environment:
+        merged["base-url"] = from_environment
+    merged |= {key: Path(str(value)) if key in _PATHS - {"journal"} else value for key, value in given.items()}
+    merged["workspace"] = workspace
+    merged["journal"] = str(merged.get("journal", workspace / STATE_DIR / "journal.db"))
+    _check_choice("provider", merged, PROVIDERS)
+    _check_choice("permission", merged, tuple(Permission))
+    fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
+    fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))
+    fields["permission_from"] = _origin("permission", given, "", found)
+    fields["base_url_from"] = _origin("base-url", given, from_environment, found)
+    return Settings(**fields)  # type: ignore[arg-type]  # every value was checked against its key's kind
+
+
+def _path(workspace: Path, key: str, value: Value) -> Value | Path:
+    return workspace / str(value) if key in _PATHS and value != ":memory:" else value
+
+
+def _check_choice(key: str, merged: Mapping[str, object], known: tuple[str, ...]) -> None:
+    if key in merged and merged[key] not in known:
+        raise ConfigError(f"unknown {key} {merged[key]!r}; known: {', '.join(known)}")
+
+
+def _origin(key: str, given: Mapping[str, object], variable: str, found: Mapping[str, object]) -> Origin:
+    if key in given:
+        return Origin.FLAG
+    if variable:
+        return Origin.ENVIRONMENT
+    return Origin.FILE if key in found else Origin.DEFAULT

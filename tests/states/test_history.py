@@ -1,0 +1,167 @@
+"""The fold refuses what contradicts the past, and keeps what the model has to see."""
+
+import pytest
+from support.past import Past
+
+from states.errors import HistoryError
+from states.history import GO_ON, fold
+from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage
+from states.names import Event, State
+from states.records import (
+    Approval,
+    ApprovalAsked,
+    AssistantTurn,
+    Cancellation,
+    Candidate,
+    Dispatch,
+    Entry,
+    Finalized,
+    Resumed,
+    RunStarted,
+    Settlement,
+    Status,
+    StopAnswer,
+    ToolIntent,
+    ToolResult,
+    Transition,
+    TurnDiscarded,
+    UserInput,
+    Verification,
+)
+
+
+def test_replaying_the_entries_gives_the_same_history():
+    past = Past().tool_turn().tool_turn().finalized().move()
+    again = fold("s", past.entries)
+
+    assert again.state is State.SUCCEEDED
+    assert again.messages == past.history.messages
+    assert again.verdicts == past.history.verdicts
+    assert (again.turns, again.tool_calls, again.usage) == (3, 2, past.history.usage)
+
+
+def test_results_stand_in_the_models_order_whatever_order_they_landed_in():
+    past = Past().calls("a", "b", "c").move().intents().move()
+    past.result("call_1_2", output="third").result("call_1_0", output="first").result("call_1_1", output="second")
+
+    answers = [message for message in past.history.messages if isinstance(message, ToolMessage)]
+    assert [answer.text for answer in answers] == ["first", "second", "third"]
+
+
+def test_an_input_during_open_calls_waits_until_they_are_answered():
+    past = Past().calls("a").move().intents().move().add(UserInput("wait!"))
+
+    assert isinstance(past.history.messages[-1], AssistantMessage)
+    past.result("call_1_0")
+    assert [type(message) for message in past.history.messages[-2:]] == [ToolMessage, UserMessage]
+
+
+def test_a_cut_turn_opens_no_call_and_shows_none():
+    past = Past().turn(Text("half"), Call("call_1_0", "write_file", '{"path": "a'), finish=Finish.LENGTH)
+
+    assert past.history.open_calls() == []
+    assert past.history.messages[-1] == AssistantMessage((Text("half"),))
+
+
+def test_a_blank_turn_leaves_no_message():
+    past = Past().says("  \n")
+
+    assert past.history.messages == [UserMessage("do it")]
+
+
+def test_rest_between_claims_and_while_suspended_costs_no_seconds():
+    past = Past()
+    past.now = 107.0
+    past.says("x").move()
+    past.fence, past.now = 2, 500.0
+    past.add(Cancellation("stop")).move()
+    past.now = 900.0
+    past.add(Resumed())
+
+    assert past.history.seconds == 7.0
+
+
+def test_a_resumed_conversation_does_not_end_in_the_models_own_words():
+    past = Past().says("half done").move().add(Cancellation()).move().add(Resumed())
+
+    assert past.history.messages[-1] == UserMessage(GO_ON)
+
+
+def test_a_new_run_forgets_the_budget_spent_and_keeps_the_conversation():
+    past = Past().finalized().move()
+    seen = len(past.history.messages)
+    past.add(RunStarted(2, "g", "t", "m"), UserInput("and now this"))
+
+    assert past.history.state is State.PROVIDER_TURN
+    assert (past.history.turns, past.history.run) == (0, 2)
+    assert len(past.history.messages) == seen + 1
+    assert past.calls("a").history.calls.keys() == {"call_2_0"}
+
+
+REFUSED = {
+    "a gap in the sequence": (lambda p: p, Entry(9, 0.0, 1, UserInput("x"))),
+    "a second run before the first has ended": (lambda p: p, RunStarted(2, "g", "t", "m")),
+    "a turn outside provider_turn": (lambda p: p.says().move(), AssistantTurn((Text("x"),), Finish.STOP, 2)),
+    "a second turn for one request": (lambda p: p.says(), AssistantTurn((Text("x"),), Finish.STOP, 2)),
+    "a turn of a dead epoch": (lambda p: p.add(TurnDiscarded(1, "cut")), AssistantTurn((Text("x"),), Finish.STOP, 2)),
+    "an epoch that jumps": (lambda p: p, TurnDiscarded(2, "cut")),
+    "two calls with one id": (
+        lambda p: p,
+        AssistantTurn((Call("c", "a", "{}"), Call("c", "a", "{}")), Finish.CALLS, 2),
+    ),
+    "an intent for no call": (lambda p: p.calls("a").move(), ToolIntent("nope", "a", "{}", 0)),
+    "intents out of order": (lambda p: p.calls("a", "b").move(), ToolIntent("call_1_1", "b", "{}", 1)),
+    "a second intent": (
+        lambda p: p.calls("a").move().add(ToolIntent("call_1_0", "a", "{}", 0)),
+        ToolIntent("call_1_0", "a", "{}", 0),
+    ),
+    "a good result without an intent": (lambda p: p.calls("a").move(), ToolResult("call_1_0", Status.OK, "")),
+    "a second result": (
+        lambda p: p.calls("a", "b").move().intents().result("call_1_0"),
+        ToolResult("call_1_0", Status.OK, ""),
+    ),
+    "a result of a dead epoch": (
+        lambda p: p.calls("a").move().intents(),
+        ToolResult("call_1_0", Status.OK, "", epoch=7),
+    ),
+    "settled with open calls": (lambda p: p.calls("a").move().intents().move(), Settlement(3)),
+    "a dispatch of another turn": (lambda p: p.calls("a").move(), Dispatch(1)),
+    "an approval that nobody asked for": (lambda p: p.calls("a").move(), Approval("call_1_0", granted=True)),
+    "a second answer to one question": (
+        lambda p: p.calls("a").move().add(ApprovalAsked("call_1_0", "a", "{}"), Approval("call_1_0", granted=False)),
+        Approval("call_1_0", granted=True),
+    ),
+    "a candidate of an older turn": (lambda p: p.says().move(), Candidate(2)),
+    "a second candidate of one turn": (lambda p: p.submitted(), Candidate(3)),
+    "a verification of an older candidate": (lambda p: p.submitted().move(), Verification(1)),
+    "an answer about an older candidate": (lambda p: p.verified().move(), StopAnswer(1, 0)),
+    "a receipt for an older candidate": (lambda p: p.answered().move(), Finalized(1, "done")),
+    "a move on something that did not happen": (
+        lambda p: p.says(),
+        Transition(State.PROVIDER_TURN, Event.SETTLED, State.SUCCEEDED, (3,)),
+    ),
+    "a move from another state": (
+        lambda p: p.says(),
+        Transition(State.FINALIZE, Event.REPLIED, State.SUCCEEDED, (3,)),
+    ),
+    "a move that rests on nothing": (
+        lambda p: p.says(),
+        Transition(State.PROVIDER_TURN, Event.REPLIED, State.CANDIDATE_FINAL, ()),
+    ),
+    "a move that rests on spent evidence": (
+        lambda p: p.submitted(),
+        Transition(State.CANDIDATE_FINAL, Event.SUBMITTED, State.VERIFY, (3, 7)),
+    ),
+    "a note that was taken before": (lambda p: p.add(UserInput("a", inbox=2)), UserInput("b", inbox=2)),
+    "resumed while running": (lambda p: p, Resumed()),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_the_fold_refuses(case):
+    build, record = REFUSED[case]
+    past = build(Past())
+    entry = record if isinstance(record, Entry) else Entry(past.history.seq + 1, 0.0, 1, record)
+
+    with pytest.raises(HistoryError, match=rf"record {entry.seq}"):
+        fold("s", [*past.entries, entry])

@@ -1,7 +1,7 @@
 """The loop as a caller sees it: run, resume, steer, cancel. What a run does is in the table, not here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -69,7 +69,7 @@ class Loop:
         self._workspace = as_workspace(workspace)
         self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
         self._journal = as_journal(journal, workspace)
-        self._tools = as_toolbox(tools)
+        self._tools = as_toolbox(tools, workspace)
         self._contract = check_contract(contract, self._workspace)
         self._budget = budget
         self._permission = Permission(permission)
@@ -125,10 +125,9 @@ class Loop:
         finally:
             await self._provider.close()
 
-    async def stream(self, task: str, *, session: str | None = None) -> AsyncIterator[events.Event]:
-        """The events of a new run, the last of which is `RunEnd`. Leaving early suspends the run, committed."""
-        async for event in _streamed(lambda publish: self.run(task, session=session, on_event=publish)):
-            yield event
+    def stream(self, task: str, *, session: str | None = None) -> AsyncGenerator[events.Event, None]:
+        """The events of a new run, the last of which is `RunEnd`. Closing it early suspends the run, committed."""
+        return _streamed(lambda publish: self.run(task, session=session, on_event=publish))
 
     async def steer(self, session: str, text: str) -> Note:
         """Say something to a running or resting session, of this or another process. Durable on return.
@@ -217,12 +216,13 @@ class Loop:
     async def _listen(self, driver: Driver) -> None:
         """Take cancellations that other processes post; inputs are taken by the run itself."""
         seen = driver.stale_notes
-        while not driver.cancelled:
-            await self._clock.sleep(LISTEN_SECONDS)
-            for note in await self._journal.notes(driver.session, seen):
-                seen = note.number
-                if note.text is None:
-                    driver.cancel("asked for by another process", note.number)
+        with suppress(JournalError):  # a store that fails stops the run at its next commit, and says why
+            while not driver.cancelled:
+                await self._clock.sleep(LISTEN_SECONDS)
+                for note in await self._journal.notes(driver.session, seen):
+                    seen = note.number
+                    if note.text is None:
+                        driver.cancel("asked for by another process", note.number)
 
     async def close(self) -> None:
         """Close the journal and the provider."""
@@ -238,7 +238,7 @@ class Loop:
         await self.close()
 
 
-async def _streamed(work: Callable[[Publish], Coroutine[None, None, Result]]) -> AsyncIterator[events.Event]:
+async def _streamed(work: Callable[[Publish], Coroutine[None, None, Result]]) -> AsyncGenerator[events.Event, None]:
     """Events as they come; whoever stops reading ends the work, which then comes to rest."""
     queue: asyncio.Queue[events.Event | None] = asyncio.Queue()
     task = asyncio.create_task(work(queue.put_nowait))

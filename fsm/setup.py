@@ -13,16 +13,18 @@ STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
 
 
+def state_dir(workspace: str | Path | Workspace | None) -> Path:
+    """Where a loop keeps what it has to keep: under the workspace, else under the current folder."""
+    return (Path(workspace) if isinstance(workspace, str | Path) else Path.cwd()) / STATE_DIR
+
+
 def as_journal(journal: str | Path | Journal | None, workspace: str | Path | Workspace | None) -> Journal:
     from .journal import open_journal
 
-    if journal is None:
-        root = Path(workspace) if isinstance(workspace, str | Path) else Path.cwd()
-        return open_journal(root / STATE_DIR / "journal.db")
-    return open_journal(journal)
+    return open_journal(state_dir(workspace) / "journal.db" if journal is None else journal)
 
 
-def as_toolbox(tools: Iterable[object] | Toolbox) -> Toolbox:
+def as_toolbox(tools: Iterable[object] | Toolbox, workspace: str | Path | Workspace | None) -> Toolbox:
     from .tools import Tool, Tools
 
     if hasattr(tools, "complaint"):  # a whole toolbox of the caller's own
@@ -31,7 +33,7 @@ def as_toolbox(tools: Iterable[object] | Toolbox) -> Toolbox:
     for item in found:
         if not isinstance(item, Tool):
             raise ConfigError(f"{item!r} is no tool; put @tool above its function")
-    return Tools([item for item in found if isinstance(item, Tool)])
+    return Tools([item for item in found if isinstance(item, Tool)], output_dir=state_dir(workspace) / "output")
 
 
 def as_workspace(workspace: str | Path | Workspace | None) -> Workspace | None:

@@ -1,6 +1,6 @@
 """The outside world as the states see it: protocols and plain values, no client, no disk, no clock of its own."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Protocol
 
 import attrs
@@ -91,7 +91,7 @@ class Provider(Protocol):
     def secrets(self) -> Sequence[str]:
         """Strings that must never be stored or shown."""
 
-    def stream(self, request: Request) -> AsyncIterator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+    def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply, None]:
         """Deltas, then exactly one Reply. Raises ProviderTrouble. Closing the iterator ends the connection."""
 
     async def close(self) -> None: ...

@@ -1,6 +1,7 @@
 """provider_turn: the model is asked for its next turn, with everything that is durable and nothing else."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
 
 import attrs
 
@@ -19,10 +20,11 @@ async def act(run: Run) -> Outcome:
     request = request_of(history, world.tools.specs)
     saw = history.seq
     try:
-        async for item in world.provider.stream(request):
-            if isinstance(item, Reply):
-                return Outcome((turn_of(item, history, saw),), Event.REPLIED)
-            run.show(item)
+        async with aclosing(world.provider.stream(request)) as stream:
+            async for item in stream:
+                if isinstance(item, Reply):
+                    return Outcome((turn_of(item, history, saw),), Event.REPLIED)
+                run.show(item)
     except ProviderTrouble as trouble:
         failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, saw, history.epoch)
         return Outcome((*_discard(failure, history), failure), Event.TURN_FAILED)

@@ -107,7 +107,10 @@ async def _start(state: CallState, spec: ToolSpec | None, tool_run: ToolRun, run
         if recovered is not None:
             return attrs.evolve(recovered, metadata={**recovered.metadata, "recovered": True})
     await world.confirm()
-    return await world.tools.run(tool_run)
+    try:
+        return await world.tools.run(tool_run)
+    except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
+        return ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
 
 
 async def _recover(spec: ToolSpec | None, tool_run: ToolRun, world: Outside) -> ToolOutput | None:

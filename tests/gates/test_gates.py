@@ -199,8 +199,9 @@ def test_a_check_that_passed_on_this_workspace_is_enough():
         [passed(revision="r0")],
         [passed(revision="")],
         [passed(kinds=("lint",))],
+        [passed(), passed(command="pytest tests", exit_status=1)],
     ],
-    ids=["none", "failed", "stale", "workspace moved during it", "another kind"],
+    ids=["none", "failed", "stale", "workspace moved during it", "another kind", "a newer run failed"],
 )
 def test_a_check_that_does_not_count_sends_the_run_back_with_the_tool_to_use(evidence):
     past = Past(contract=TEST).verified(revision="r1", evidence=evidence).move()

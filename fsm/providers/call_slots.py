@@ -1,0 +1,113 @@
+"""Joins the pieces of streamed tool calls. Servers disagree on what tells one call from the next."""
+
+from collections.abc import Mapping
+
+import attrs
+import orjson
+
+from states.messages import Call
+from states.records import JSON
+
+
+@attrs.define(eq=False)
+class _Slot:
+    """One call under way."""
+
+    provider_id: str
+    name: str
+    pieces: list[str] = attrs.field(factory=list)
+
+    def whole(self) -> bool:
+        return _is_object("".join(self.pieces))
+
+    def arguments(self) -> str:
+        """The text as sent.
+
+        Two servers' habits are undone, and only where the plain sum is no JSON: a last piece that says
+        everything once more, and pieces that each repeat all before them.
+        """
+        plain = "".join(self.pieces)
+        if len(self.pieces) < 2 or _is_object(plain):
+            return plain
+        last = self.pieces[-1]
+        again = "".join(self.pieces[:-1]) == last
+        growing = all(later.startswith(earlier) for earlier, later in zip(self.pieces, self.pieces[1:], strict=False))
+        return last if (again or growing) and _is_object(last) else plain
+
+
+class CallSlots:
+    """The calls of one answer, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self._slots: list[_Slot] = []
+        self._at: dict[int | str, _Slot] = {}
+        """The newest slot of an index (int) and of an id (str)."""
+
+    def __bool__(self) -> bool:
+        return bool(self._slots)
+
+    def add(self, piece: Mapping[str, JSON]) -> None:
+        """Take one entry of `tool_calls`. Nulls and empty strings say nothing."""
+        function = piece.get("function")
+        function = function if isinstance(function, dict) else {}
+        index, provider_id, name = piece.get("index"), _text(piece.get("id")), _text(function.get("name"))
+        arguments = _arguments(function.get("arguments"))
+        number = index if isinstance(index, int) else None
+        slot = self._slot(number, provider_id, name, arguments)
+        if slot is None:
+            if not (provider_id or name or arguments):
+                return
+            slot = _Slot(provider_id, name)
+            self._slots.append(slot)
+        if number is not None:
+            self._at[number] = slot
+        if provider_id:
+            self._at[provider_id] = slot
+        slot.provider_id = slot.provider_id or provider_id
+        slot.name = slot.name or name
+        if arguments:
+            slot.pieces.append(arguments)
+
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(Call("", slot.name, slot.arguments(), slot.provider_id) for slot in self._slots)
+
+    def _slot(self, index: int | None, provider_id: str, name: str, arguments: str) -> _Slot | None:
+        """The slot that a piece goes on with, or None if it begins a new call."""
+        if index is not None:
+            slot = self._at.get(index)
+        elif provider_id:
+            slot = self._at.get(provider_id)
+            if slot is None and not name:
+                slot = self._last()
+        else:
+            slot = self._last()
+        if slot is None or not name:
+            return slot
+        if provider_id and slot.provider_id and provider_id != slot.provider_id:
+            return None  # two calls under one index
+        if slot.name and name != slot.name:
+            return None
+        if arguments and slot.pieces and arguments != "".join(slot.pieces) and slot.whole() and _is_object(arguments):
+            return None  # the same tool once more, under the same or no id
+        return slot
+
+    def _last(self) -> _Slot | None:
+        return self._slots[-1] if self._slots else None
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _arguments(value: JSON) -> str:
+    """Text as it came; an object, which some servers send, as its JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else orjson.dumps(value).decode()
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except orjson.JSONDecodeError:
+        return False

@@ -1,0 +1,104 @@
+"""Bytes to server-sent events, by the WHATWG rules where they matter and lenient where servers are sloppy."""
+
+from typing import Final
+
+MAX_EVENT: Final = 16 * 2**20
+"""Bytes of one event that are held at most (our choice: no model sends a single delta of that size)."""
+MAX_STREAM: Final = 64 * 2**20
+"""Bytes of one answer that are read at most (our choice)."""
+_BOM: Final = b"\xef\xbb\xbf"
+_FIELD: Final = b"data: "
+
+Event = tuple[str, bytes]
+"""(name, data). The name is empty unless the server gave one."""
+
+
+class StreamTooLarge(Exception):
+    """The far side sent more than is ever held; the message says which limit."""
+
+
+class Decoder:
+    """Feed it whatever the network gave, in any pieces; lines may end in LF, CRLF or CR.
+
+    Comments, `id` and `retry` are skipped, and so are events without data. Raises StreamTooLarge.
+    """
+
+    def __init__(self, max_event: int = MAX_EVENT, max_stream: int = MAX_STREAM) -> None:
+        self._max_event = max_event
+        self._max_stream = max_stream
+        self._total = 0
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._after_cr = False
+        self._first = True
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that are complete now."""
+        self._total += len(chunk)
+        if self._total > self._max_stream:
+            raise StreamTooLarge(f"the answer is longer than {self._max_stream} bytes")
+        if self._after_cr or b"\r" in chunk:
+            chunk = self._line_feeds(chunk)
+        end = chunk.rfind(b"\n\n")
+        if end < 0 and not (chunk[:1] == b"\n" and self._parts and self._parts[-1][-1:] == b"\n"):
+            self._hold(chunk)
+            return []
+        if self._parts:
+            self._parts.append(chunk)
+            chunk = b"".join(self._parts)
+            self._parts.clear()
+            self._held = 0
+            end = chunk.rfind(b"\n\n")
+        if end + 2 < len(chunk):
+            self._hold(chunk[end + 2 :])
+        return self._events(chunk[:end])
+
+    def end(self) -> list[Event]:
+        """The last event, if the server closed without the blank line that ends it."""
+        rest = b"".join(self._parts)
+        self._parts.clear()
+        self._held = 0
+        return self._events(rest)
+
+    def _events(self, block: bytes) -> list[Event]:
+        if self._first and block:
+            self._first = False
+            block = block.removeprefix(_BOM)
+        found: list[Event] = []
+        for event in block.split(b"\n\n"):
+            if event.startswith(_FIELD) and b"\n" not in event:
+                if payload := event[6:].strip():
+                    found.append(("", payload))
+            elif event:
+                _by_line(event, found)
+        return found
+
+    def _hold(self, chunk: bytes) -> None:
+        if chunk:
+            self._parts.append(chunk)
+            self._held += len(chunk)
+            if self._held > self._max_event:
+                raise StreamTooLarge(f"one event of the answer is longer than {self._max_event} bytes")
+
+    def _line_feeds(self, chunk: bytes) -> bytes:
+        """The chunk with every line end as LF. A CRLF may be split between two chunks."""
+        if self._after_cr and chunk[:1] == b"\n":
+            chunk = chunk[1:]
+            self._after_cr = False
+        if chunk:
+            self._after_cr = chunk[-1:] == b"\r"
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _by_line(event: bytes, found: list[Event]) -> None:
+    name = ""
+    data: list[bytes] = []
+    for line in event.split(b"\n"):
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ").decode("utf-8", "replace")
+    payload = b"\n".join(data)
+    if payload.strip():
+        found.append((name, payload))

@@ -19,6 +19,7 @@ from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.provider_answers import provider_answers
 from gates.receipt_holds import ReceiptHolds
 from gates.text_is_new import text_is_new
+from gates.turn_ended import turn_ended
 from gates.turn_unfiltered import turn_unfiltered
 from gates.turn_whole import turn_whole
 from states.names import RUNNING, Event, State
@@ -48,10 +49,12 @@ AT_STOP: Final[Gates] = (late_inputs_answered,)
 def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Graph:
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
-    whole = (turn_whole.passes, turn_unfiltered.passes)
+    whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
     return (
         *again(PROVIDER_TURN, Event.REPLIED, turn_whole),
         Row(PROVIDER_TURN, Event.REPLIED, (turn_whole.fails,), FAILED),
+        *again(PROVIDER_TURN, Event.REPLIED, turn_ended),
+        Row(PROVIDER_TURN, Event.REPLIED, (turn_ended.fails,), FAILED),
         Row(PROVIDER_TURN, Event.REPLIED, (turn_unfiltered.fails,), FAILED),
         Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.suspends), SUSPENDED),
         Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),

@@ -97,7 +97,13 @@ async def _result(state: CallState, run: Run, world: Outside) -> ToolResult:
     if watched and world.workspace:
         metadata |= {"revision_before": before, "revision_after": await world.workspace.revision()}
     return ToolResult(
-        state.call.id, output.status, safe_text(output.text), metadata, round(duration, 6), run.history.epoch
+        state.call.id,
+        output.status,
+        safe_text(output.text),
+        metadata,
+        round(duration, 6),
+        run.history.epoch,
+        output.images,
     )
 
 

@@ -12,7 +12,18 @@ import attrs
 
 from .contract import Budget, Contract, Permission
 from .errors import HistoryError
-from .messages import AssistantMessage, Call, Finish, Message, ToolMessage, Usage, UserMessage, calls_of, text_of
+from .messages import (
+    AssistantMessage,
+    Call,
+    Finish,
+    Foreign,
+    Message,
+    ToolMessage,
+    Usage,
+    UserMessage,
+    calls_of,
+    text_of,
+)
 from .names import ENDS, INITIAL, RESTING, Event, State
 from .records import (
     CLOSING,
@@ -249,7 +260,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     blocks = tuple(block for block in record.blocks if not (cut and isinstance(block, Call)))
     calls = calls_of(blocks)
     _need(len({call.id for call in calls}) == len(calls), seq, "two calls with one id")
-    if calls or text_of(blocks).strip():
+    if calls or text_of(blocks).strip() or any(isinstance(block, Foreign) for block in blocks):
         history.messages.append(AssistantMessage(blocks))
     history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
     history.unanswered = len(calls)
@@ -302,12 +313,14 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
         history.commands.append(CommandRun(seq, command, exit_status, revision))
     if history.unanswered == 0:
         history.messages += [
-            ToolMessage(done.call.id, done.call.name, done.result.output, done.result.status is not Status.OK)
-            for done in history.calls.values()
-            if done.result is not None
+            _answer(done.call, done.result) for done in history.calls.values() if done.result is not None
         ]
         history.messages += history.held
         history.held.clear()
+
+
+def _answer(call: Call, result: ToolResult) -> ToolMessage:
+    return ToolMessage(call.id, call.name, result.output, result.status is not Status.OK, result.images)
 
 
 def _dispatch(history: History, seq: int, record: Dispatch) -> None:

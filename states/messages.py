@@ -13,6 +13,8 @@ class Finish(StrEnum):
     CALLS = "calls"
     LENGTH = "length"
     FILTERED = "filtered"
+    PAUSED = "paused"
+    """The provider stopped on the way and goes on when it gets its own words back."""
     UNKNOWN = "unknown"
 
 
@@ -77,9 +79,31 @@ class Call:
     name: str
     arguments: str
     provider_id: str = ""
+    origin: str = ""
+    opaque: str | None = None
+    """What the provider wants back with the call (such as a signature), as its own JSON; `origin` can read it."""
 
 
-Block = Text | Reasoning | Call
+@attrs.frozen
+class Foreign:
+    """Something only its provider understands (such as a tool that it ran itself), kept to the byte.
+
+    `origin` names the dialect that can read `opaque`; others never see it.
+    """
+
+    origin: str
+    opaque: str
+
+
+Block = Text | Reasoning | Call | Foreign
+
+
+@attrs.frozen
+class Image:
+    """A picture that a tool returned. `data` is base64, `media_type` such as "image/png"."""
+
+    media_type: str
+    data: str
 
 
 @attrs.frozen
@@ -100,6 +124,7 @@ class ToolMessage:
     name: str
     text: str
     failed: bool = False
+    images: tuple[Image, ...] = ()
 
 
 Message = UserMessage | AssistantMessage | ToolMessage

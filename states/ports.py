@@ -6,7 +6,7 @@ from typing import Protocol
 import attrs
 
 from .history import History
-from .messages import Block, Finish, Message, Usage
+from .messages import Block, Finish, Image, Message, Usage
 from .names import Event
 from .records import JSON, Entry, Metadata, Record, Status, Trouble, UserInput
 
@@ -117,6 +117,7 @@ class ToolOutput:
     status: Status
     text: str
     metadata: Metadata = attrs.field(factory=dict)
+    images: tuple[Image, ...] = ()
 
 
 class Toolbox(Protocol):

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from .contract import Budget, Contract, Permission
-from .messages import Block, Finish, Usage
+from .messages import Block, Finish, Image, Usage
 from .names import Event, State
 from .verdicts import Ruling, WaitsFor
 
@@ -138,6 +138,7 @@ class ToolResult:
     metadata: Metadata = attrs.field(factory=dict)
     duration: float = 0.0
     epoch: int = 0
+    images: tuple[Image, ...] = ()
 
 
 @attrs.frozen

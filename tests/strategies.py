@@ -6,7 +6,7 @@ import attrs
 from hypothesis import strategies as st
 
 from states.contract import Budget
-from states.messages import Block, Call, Reasoning, Text
+from states.messages import Block, Call, Foreign, Image, Reasoning, Text
 from states.records import Metadata, Record
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -27,7 +27,10 @@ anything = st.recursive(
 """What a careless tool may return."""
 
 blocks = (
-    st.builds(Text, text) | st.builds(Reasoning, text, text, st.none() | text) | st.builds(Call, text, text, text, text)
+    st.builds(Text, text)
+    | st.builds(Reasoning, text, text, st.none() | text)
+    | st.builds(Call, text, text, text, text)
+    | st.builds(Foreign, text, text)
 )
 
 count = st.integers(1, 2**53)
@@ -41,6 +44,7 @@ BY_TYPE = {
     Metadata: st.dictionaries(text, json, max_size=3),
     tuple[Block, ...]: st.tuples(blocks),
     tuple[int, ...]: st.tuples(count, count),
+    tuple[Image, ...]: st.tuples(st.builds(Image, text, text)),
 }
 
 

@@ -12,7 +12,7 @@ from fsm.graph import GRAPH
 from gates.checks_passed import RETRIES, checks_passed
 from states.contract import Budget, Contract
 from states.finalize import receipt
-from states.messages import Call, Finish, Text
+from states.messages import AssistantMessage, Call, Finish, Foreign, Text
 from states.names import State
 from states.records import (
     ApprovalAsked,
@@ -110,6 +110,22 @@ def test_calls_of_a_cut_turn_never_start():
 
     assert past.state is State.PROVIDER_TURN
     assert not past.history.calls
+
+
+def test_a_provider_that_paused_gets_its_own_words_back():
+    past = Past().turn(Foreign("anthropic", "{}"), finish=Finish.PAUSED).move()
+
+    assert past.state is State.PROVIDER_TURN
+    assert past.history.messages[-1] == AssistantMessage((Foreign("anthropic", "{}"),))
+
+
+def test_a_provider_that_only_pauses_comes_to_an_end():
+    past = Past()
+    for _ in range(21):
+        assert past.state is State.PROVIDER_TURN
+        past.turn(Text("one moment"), finish=Finish.PAUSED).move()
+
+    assert past.state is State.FAILED
 
 
 def test_a_filtered_answer_is_no_answer():

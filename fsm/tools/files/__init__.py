@@ -1,0 +1,1 @@
+"""Tools on files, none of which can be led out of the workspace."""

@@ -1,0 +1,82 @@
+"""The tools of a run, by name: checked when they are gathered, and again at every call."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from states.errors import ConfigError
+from states.ports import ToolOutput, ToolRun, ToolSpec
+from states.records import JSON, Status
+
+from .complaints import complain
+from .decorate import Tool
+from .limits import limited
+
+
+class Tools:
+    """A `Toolbox` of tools made with `@tool`. `output_dir` takes the whole of outputs that are too long to show.
+
+    Raises ConfigError for two tools of one name, a schema that is none, or something that is no tool.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, output_dir: Path | None = None) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._output_dir = output_dir
+        for tool in tools:
+            if not isinstance(tool, Tool):
+                raise ConfigError(f"{tool!r} is no tool: decorate it with @tool")
+            if tool.spec.name in self._tools:
+                raise ConfigError(f"two tools are called {tool.spec.name!r}: rename one with @tool(name=...)")
+            self._tools[tool.spec.name] = tool
+        self._specs = tuple(tool.spec for tool in self._tools.values())
+        self._validators: Mapping[str, Validator] = {spec.name: _validator(spec) for spec in self._specs}
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        return self._specs
+
+    def spec(self, name: str) -> ToolSpec | None:
+        tool = self._tools.get(name)
+        return tool.spec if tool else None
+
+    def complaint(self, name: str, arguments: JSON) -> str | None:
+        if name not in self._tools:
+            return f"there is no tool {name!r}; the tools are {', '.join(self._tools) or 'none at all'}."
+        try:
+            said = complain(self._validators[name].iter_errors(arguments))
+        except Unresolvable as error:
+            return f"the schema of {name} refers to something that is not in it ({error})."
+        except RecursionError:
+            return f"the arguments of {name} are nested too deeply."
+        return said and f"the arguments do not fit {name}: {said}"
+
+    async def run(self, run: ToolRun) -> ToolOutput:
+        complaint = self.complaint(run.name, dict(run.arguments))
+        if complaint is not None:
+            return ToolOutput(Status.ERROR, f"Error: {complaint} Not started.")
+        return limited(await self._tools[run.name].run(run), run.key, self._output_dir)
+
+    async def reconcile(self, run: ToolRun) -> ToolOutput | None:
+        tool = self._tools.get(run.name)
+        if tool is None:
+            return ToolOutput(Status.UNKNOWN, f"Unknown: the tool {run.name!r} is not there any more to be asked.")
+        output = await tool.reconcile(run)
+        return limited(output, run.key, self._output_dir) if output else None
+
+
+def _validator(spec: ToolSpec) -> Validator:
+    schema = dict(spec.parameters)
+    cls = validator_for(schema, default=Draft202012Validator)
+    try:
+        cls.check_schema(schema)
+    except SchemaError as error:
+        raise ConfigError(f"tool {spec.name!r}: its parameters are no JSON Schema: {error.message}") from error
+    if schema.get("type") != "object":
+        raise ConfigError(f"tool {spec.name!r}: its parameters must be a JSON Schema with type 'object'")
+    return cls(schema, registry=Registry())  # an own registry: nothing is ever fetched

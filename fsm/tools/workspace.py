@@ -1,0 +1,39 @@
+"""The tools that work on a workspace: files, searching, and a shell."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from states.errors import ConfigError
+
+from .decorate import Tool
+from .files.confined import Confined
+from .files.effects import Effects
+from .files.read import read_tools
+from .files.search import search_tools
+from .files.write import write_tools
+from .shell.bash import bash_tool
+
+
+def workspace_tools(
+    root: Path | str,
+    state_dir: Path | str,
+    *,
+    hidden_env: Iterable[str] = (),
+    protected: Iterable[Path | str] = (),
+) -> list[Tool]:
+    """read_file, list_dir, glob, grep, write_file, edit_file and bash, for the directory `root`.
+
+    File tools stay inside it and never write below `.git`, `.interlock`, `state_dir` or a `protected` path (a journal,
+    say). bash is a shell with the rights of this process: it is not confined. `state_dir` takes receipts and long
+    outputs; `hidden_env` names variables that commands do not get. Raises ConfigError if `root` is no directory.
+    """
+    home, state = Path(root).resolve(), Path(state_dir).absolute()
+    if not home.is_dir():
+        raise ConfigError(f"the workspace {str(root)!r} is not a directory")
+    confined = Confined(Path(root), [state, *map(Path, protected)])
+    return [
+        *read_tools(confined),
+        *search_tools(confined),
+        *write_tools(confined, Effects(state)),
+        bash_tool(home, state, hidden_env=hidden_env),
+    ]

@@ -1,0 +1,42 @@
+"""The revision of a local directory: one digest over every path that counts and its content."""
+
+import asyncio
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+from states.errors import ConfigError
+
+from .content import Contents
+from .listing import paths_of
+
+
+class LocalWorkspace:
+    """A `Workspace` on disk. Raises ConfigError if `root` is no directory.
+
+    Where the root is in a git repository, ignored files do not count; caches and untracked products of a default list
+    never do (see `ignored`). What git has staged or committed makes no difference, only what is there.
+    """
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).resolve()
+        if not self.root.is_dir():
+            raise ConfigError(f"the workspace {str(root)!r} is not a directory")
+        self._contents = Contents()
+        self._one_at_a_time = threading.Lock()
+
+    async def revision(self) -> str:
+        """SHA-256, hex. Runs in a thread. Equal digests: no relevant path, content, link or executable bit changed."""
+        return await asyncio.to_thread(self._revision)
+
+    def _revision(self) -> str:
+        root = os.fsencode(self.root)
+        sha = hashlib.sha256()
+        with self._one_at_a_time:
+            for path in sorted(set(paths_of(root))):
+                entry = self._contents.entry(root + b"/" + path)
+                if entry is not None:
+                    sha.update(path + b"\0" + entry)  # no path has a NUL, and all entries are of one length
+            self._contents.renew()
+        return sha.hexdigest()

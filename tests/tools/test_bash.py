@@ -1,0 +1,319 @@
+"""bash with real processes: what the model reads, what the gates see, and that nothing outlives a call."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fsm.tools import Tools
+from fsm.tools.limits import LIMIT
+from fsm.tools.shell.bash import bash_tool
+from fsm.tools.shell.capture import SAVED, Capture
+from states.ports import ToolOutput, ToolRun
+from states.records import Status
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; a zombie that nobody has collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(*pids: int) -> bool:
+    """Whether all of them end within some seconds."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if not any(map(alive, pids)):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def pids_in(bench, count: int) -> list[int]:
+    """Process ids that the command writes into a file, as soon as they are all there."""
+    path = bench.root / "pids"
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        found = path.read_text().split() if path.exists() else []
+        if len(found) == count:
+            return [int(pid) for pid in found]
+        time.sleep(0.01)
+    raise AssertionError(f"only {found}")
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "text", "exit_status"),
+    [
+        ("echo hello", Status.OK, "hello\n[exit status 0]", 0),
+        ("printf hello", Status.OK, "hello\n[exit status 0]", 0),
+        ("true", Status.OK, "[exit status 0]", 0),
+        ("echo a; echo b >&2; echo c", Status.OK, "a\nb\nc\n[exit status 0]", 0),
+        ("echo no; exit 3", Status.ERROR, "no\n[exit status 3]", 3),
+        ("kill -TERM $$", Status.ERROR, "[exit status 143]", 143),
+        ("kill -KILL $$", Status.ERROR, "[exit status 137]", 137),
+        ("cat", Status.OK, "[exit status 0]", 0),
+        (r"printf 'a\0\377b\n'", Status.OK, "a\\x00\\xffb\n[exit status 0]", 0),
+        ("false | true", Status.OK, "[exit status 0]", 0),
+        ("set -o pipefail; false | true", Status.ERROR, "[exit status 1]", 1),
+        ("wait; echo waited", Status.OK, "waited\n[exit status 0]", 0),
+        ("(sleep 0.1; echo late) & wait", Status.OK, "late\n[exit status 0]", 0),
+        ("exec >&- 2>&-; sleep 0.1; exit 4", Status.ERROR, "[exit status 4]", 4),
+        ('printf \'%s \' "$#" "$@"', Status.OK, "0 \n[exit status 0]", 0),
+    ],
+)
+def test_a_command_is_told_by_its_output_and_its_exit_status(bench, command, status, text, exit_status):
+    output = bench.run("bash", command=command)
+
+    assert output == ToolOutput(status, text, {"command": command, "exit_status": exit_status})
+
+
+def test_a_command_that_does_not_exist_fails_in_the_shells_own_words(bench):
+    output = bench.run("bash", command="no-such-command-at-all")
+
+    assert output.metadata["exit_status"] == 127
+    assert "line 1: no-such-command-at-all: command not found" in output.text
+
+
+def test_a_command_runs_in_the_workspace_without_terminal_or_children(bench):
+    bench.file("here.txt", "x")
+    script = "import os, sys; print(os.listdir('.'), os.isatty(0), os.getpid() == os.getpgrp() == os.getsid(0))"
+    waits = "import os\ntry: os.wait()\nexcept ChildProcessError: print('no children')"
+    output = bench.run("bash", command=f'{sys.executable} -c "{script}"')
+    alone = bench.run("bash", command=f'{sys.executable} -c "{waits}"')
+
+    assert output.text == "['here.txt'] False True\n[exit status 0]"
+    assert alone.text == "no children\n[exit status 0]"
+
+
+def test_secrets_and_startup_files_do_not_reach_a_command(tmp_path, monkeypatch):
+    startup = tmp_path / "startup"
+    startup.write_text("echo started\n")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MY_KEY"):
+        monkeypatch.setenv(name, "hush")
+    monkeypatch.setenv("BASH_ENV", str(startup))
+    monkeypatch.setenv("HARMLESS", "seen")
+    tools = Tools([bash_tool(tmp_path, tmp_path / "state", hidden_env=["MY_KEY"])])
+    output = asyncio.run(tools.run(ToolRun("bash", {"command": "env"}, "s:1")))
+
+    assert "HARMLESS=seen" in output.text
+    assert "hush" not in output.text
+    assert "started" not in output.text
+
+
+def test_a_nul_in_a_command_is_a_sentence(bench):
+    output = bench.run("bash", command="echo a\0b")
+
+    assert output == ToolOutput(Status.ERROR, "Error: a command cannot contain a NUL character. Not started.")
+
+
+@pytest.mark.parametrize("timeout", [0, -1, 3601, "10"])
+def test_a_timeout_has_bounds(bench, timeout):
+    assert "timeout_s" in bench.tools.complaint("bash", {"command": "true", "timeout_s": timeout})
+
+
+def test_lines_are_shown_as_they_come(bench):
+    bench.run("bash", command=r"printf 'one\ntw'; printf 'o\n\n10%%\r20%%\rend'")
+
+    assert bench.lines == ["one", "two", "10%", "20%", "end"]
+
+
+def test_a_silent_command_is_stopped_with_its_children(bench):
+    command = "echo start; sleep 1000 & echo $! > pids; (sleep 1000 & echo $! >> pids; wait) & echo $$ >> pids; wait"
+    output = bench.run("bash", command=command, timeout_s=0.3)
+
+    assert output.status is Status.ERROR
+    assert output.text.startswith("start\n")
+    assert output.text.endswith("[stopped: no output for 0.3 s; what it did until then remains]")
+    assert output.metadata == {"command": command, "timed_out": True}
+    assert not any(map(alive, pids_in(bench, 3)))
+
+
+def test_output_puts_the_timeout_off(bench):
+    output = bench.run("bash", command="for i in 1 2 3 4 5 6; do sleep 0.15; echo $i; done", timeout_s=0.5)
+
+    assert output.status is Status.OK
+    assert output.text.startswith("1\n2\n3\n")
+
+
+@pytest.mark.parametrize(
+    ("limits", "ending", "late"),
+    [
+        ({"total": 0.3}, "[stopped after 0.3 s; what it did until then remains]", True),
+        (
+            {"output": 200_000},
+            "[stopped: more than 200,000 characters of output; what it did until then remains]",
+            False,
+        ),
+    ],
+)
+def test_a_command_that_never_falls_silent_is_stopped_too(tmp_path, limits, ending, late):
+    tools = Tools([bash_tool(tmp_path, tmp_path / "state", **limits)])
+    command = "while :; do echo y; sleep 0.01; done" if late else "yes"
+    output = asyncio.run(tools.run(ToolRun("bash", {"command": command}, "s:1")))
+
+    assert output.status is Status.ERROR
+    assert output.text.endswith(ending)
+    assert ("timed_out" in output.metadata) is late
+    assert "exit_status" not in output.metadata
+
+
+def test_a_command_that_ignores_sigterm_is_killed(bench):
+    output = bench.run("bash", command="trap '' TERM; echo $$ > pids; while :; do sleep 0.1; done", timeout_s=0.2)
+
+    assert "no output for 0.2 s" in output.text
+    assert not any(map(alive, pids_in(bench, 1)))
+
+
+def test_a_command_may_clean_up_when_it_is_stopped(bench):
+    command = "trap 'echo cleaned > done; echo bye; exit' TERM; echo up; while :; do sleep 0.05; done"
+    output = bench.run("bash", command=command, timeout_s=0.3)
+
+    assert "\nbye\n" in output.text
+    assert (bench.root / "done").read_text() == "cleaned\n"
+
+
+def test_a_background_process_that_keeps_the_output_open_does_not_hold_up_the_call(bench):
+    begun = time.monotonic()
+    output = bench.run("bash", command="sleep 1000 & echo $! > pids; echo started")
+
+    assert time.monotonic() - begun < 10
+    assert (
+        output.text == "started\n[1 processes that were left running in the background were stopped]\n[exit status 0]"
+    )
+    assert output.metadata["exit_status"] == 0
+    assert not any(map(alive, pids_in(bench, 1)))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 1000 >/dev/null 2>&1 & echo $! > pids",
+        "nohup sleep 1000 >/dev/null 2>&1 & echo $! > pids",
+        "setsid sleep 1000 >/dev/null 2>&1 & echo $! > pids",
+        "(setsid bash -c 'echo $$ > pids; exec sleep 1000' >/dev/null 2>&1 &); until [ -s pids ]; do sleep 0.01; done",
+        "set -m; sleep 1000 >/dev/null 2>&1 & echo $! > pids",
+    ],
+)
+def test_nothing_outlives_a_command(bench, command):
+    output = bench.run("bash", command=command)
+
+    assert "left running in the background were stopped]" in output.text
+    assert output.status is Status.OK
+    assert not any(map(alive, pids_in(bench, 1)))
+
+
+def test_a_background_process_about_to_end_may_do_so(bench):
+    output = bench.run("bash", command="(sleep 0.1; echo done > done) >/dev/null 2>&1 &")
+
+    assert output.text == "[exit status 0]"
+    assert (bench.root / "done").read_text() == "done\n"
+
+
+def test_a_cancelled_command_is_stopped_before_the_answer_and_keeps_its_output(bench):
+    command = "echo working; sleep 1000 & echo $! > pids; echo $$ >> pids; wait"
+
+    async def main():
+        task = asyncio.create_task(bench.tools.run(bench.request("bash", command=command)))
+        pids = await asyncio.to_thread(pids_in, bench, 2)
+        task.cancel()
+        output = await task
+        return output, [pid for pid in pids if alive(pid)]
+
+    output, left = asyncio.run(main())
+
+    assert output.status is Status.CANCELLED
+    assert output.text == "working\n[cancelled: stopped after it had started; what it did until then remains]"
+    assert output.metadata == {"command": command}
+    assert left == []
+
+
+def test_a_huge_output_is_bounded_in_the_answer_and_whole_in_a_file(bench):
+    command = "echo FIRST; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo LAST"
+    output = bench.run("bash", key="s:5", command=command)
+    kept = bench.state / "output" / "s%3A5.txt"
+
+    assert len(output.text) <= LIMIT
+    assert output.text.startswith("FIRST\nxxx")
+    assert output.text.endswith("xxx\nLAST\n[exit status 0]")
+    assert f"of 50,000,012 characters left out here; the whole text is in {kept}" in output.text
+    assert output.metadata == {
+        "command": command,
+        "exit_status": 0,
+        "truncated": True,
+        "full_output": str(kept),
+    }
+    assert kept.stat().st_size == 50_000_012
+    assert len(bench.lines) <= 50_000_012 // 65_536 * 70
+
+
+def captured(tmp_path, chunks):
+    lines = []
+    capture = Capture(lines.append, tmp_path, "s:1")
+    for chunk in chunks:
+        capture.feed(chunk)
+    return capture.close(), capture, lines
+
+
+def test_characters_cut_in_two_by_reading_are_put_together(tmp_path):
+    text, _, lines = captured(tmp_path, [bytes([byte]) for byte in "zwölf €\n".encode()] + [b"\xe2\x82"])
+
+    assert text == "zwölf €\n\\xe2\\x82"
+    assert lines == ["zwölf €", "\\xe2\\x82"]
+
+
+@pytest.mark.parametrize("size", [1, 997, 60_000, 1_000_000])
+def test_what_is_kept_does_not_depend_on_how_it_was_read(tmp_path, size):
+    whole = "".join(f"{number:09}\n" for number in range(30_000))
+    step = max(size, 50)
+    text, capture, _ = captured(tmp_path, [whole[i : i + step].encode() for i in range(0, len(whole), step)])
+    head, _, tail = text.partition("\n\n[... ")
+    tail = tail.partition("...]\n\n")[2]
+
+    assert len(head) == len(tail) == 49_500
+    assert whole.startswith(head)
+    assert whole.endswith(tail)
+    assert capture.kept.read_text() == whole
+
+
+def test_a_full_disk_loses_the_copy_and_not_the_result(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    text, capture, _ = captured(tmp_path / "file", [b"x" * 150_000])
+
+    assert capture.kept is None
+    assert "was not kept" in text
+    assert SAVED > 50_000_000
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from fsm.tools import Tools, workspace_tools
+from states.ports import ToolRun
+root = Path(sys.argv[1])
+tools = Tools(workspace_tools(root, root / ".interlock"))
+asyncio.run(tools.run(ToolRun("bash", {"command": sys.argv[2]}, "s:1")))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_dies_with_the_process_that_started_it(bench, number):
+    command = (
+        "trap '' HUP TERM PIPE; kill -TERM 0; sleep 1000 & echo $! > new; "
+        "(sleep 1000 & echo $! >> new; wait) & echo $$ >> new; "
+        "(setsid bash -c 'echo $$ >> new; exec sleep 1000' >/dev/null 2>&1 &); env -i sleep 1000 & echo $! >> new; "
+        "while [ $(wc -l < new) != 5 ]; do sleep 0.01; done; mv new pids; wait"
+    )
+    project = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(bench.root), command], cwd=project) as child:
+        pids = pids_in(bench, 5)
+        assert all(map(alive, pids))
+        os.kill(child.pid, number)
+
+    assert gone(*pids)

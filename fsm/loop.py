@@ -66,7 +66,7 @@ class Loop:
         from .setup import as_journal, as_toolbox, as_workspace, check_contract  # heavy parts only when a loop is made
 
         self._provider = provider
-        self._workspace = as_workspace(workspace)
+        self._workspace = as_workspace(workspace, journal)
         self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
         self._journal = as_journal(journal, workspace)
         self._tools = as_toolbox(tools, workspace)

@@ -36,7 +36,7 @@ def as_toolbox(tools: Iterable[object] | Toolbox, workspace: str | Path | Worksp
     return Tools([item for item in found if isinstance(item, Tool)], output_dir=state_dir(workspace) / "output")
 
 
-def as_workspace(workspace: str | Path | Workspace | None) -> Workspace | None:
+def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path | Journal | None) -> Workspace | None:
     if not isinstance(workspace, str | Path):
         return workspace
     root = Path(workspace)
@@ -44,7 +44,8 @@ def as_workspace(workspace: str | Path | Workspace | None) -> Workspace | None:
         raise ConfigError(f"the workspace {str(root)!r} is no folder")
     from .workspace import LocalWorkspace
 
-    return LocalWorkspace(root)
+    beside = [journal] if isinstance(journal, str | Path) else []
+    return LocalWorkspace(root, ignored=beside)  # else every commit would make the evidence before it stale
 
 
 def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:

@@ -12,7 +12,8 @@ InterlockError
 │   ├── Fenced            somebody else took it over; nothing was written
 │   ├── Unsealed          an input arrived before the seal; nothing was written
 │   └── CommitFailed      outcome unknown: stop, reopen, re-read
-├── ProviderError         (fsm.providers) the far side
+├── BadCassette           (fsm.providers) a recording that cannot be read
+├── ToolError             (fsm.tools) a tool's own fault, in words for the model
 ├── ConfigError           the caller's side: names the setting and the way out
 └── GateError             a gate raised instead of ruling
 """

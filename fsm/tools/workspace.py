@@ -16,7 +16,7 @@ from .shell.bash import bash_tool
 
 def workspace_tools(
     root: Path | str,
-    state_dir: Path | str,
+    state_dir: Path | str | None = None,
     *,
     hidden_env: Iterable[str] = (),
     protected: Iterable[Path | str] = (),
@@ -25,9 +25,10 @@ def workspace_tools(
 
     File tools stay inside it and never write below `.git`, `.interlock`, `state_dir` or a `protected` path (a journal,
     say). bash is a shell with the rights of this process: it is not confined. `state_dir` takes receipts and long
-    outputs; `hidden_env` names variables that commands do not get. Raises ConfigError if `root` is no directory.
+    outputs (by default `.interlock` in the root); `hidden_env` names variables that commands do not get. Raises ConfigError if `root` is no directory.
     """
-    home, state = Path(root).resolve(), Path(state_dir).absolute()
+    home = Path(root).resolve()
+    state = home / ".interlock" if state_dir is None else Path(state_dir).absolute()
     if not home.is_dir():
         raise ConfigError(f"the workspace {str(root)!r} is not a directory")
     confined = Confined(Path(root), [state, *map(Path, protected)])

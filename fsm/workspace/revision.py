@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from states.errors import ConfigError
@@ -19,8 +20,14 @@ class LocalWorkspace:
     never do (see `ignored`). What git has staged or committed makes no difference, only what is there.
     """
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, *, ignored: Iterable[Path | str] = ()) -> None:
+        """`ignored`: what begins with one of these paths does not count either (a journal and the files beside it)."""
         self.root = Path(root).resolve()
+        self._ignored = tuple(
+            os.fsencode(path.relative_to(self.root))
+            for path in (Path(os.path.realpath(given)) for given in ignored)
+            if path.is_relative_to(self.root)
+        )
         if not self.root.is_dir():
             raise ConfigError(f"the workspace {str(root)!r} is not a directory")
         self._contents = Contents()
@@ -35,6 +42,8 @@ class LocalWorkspace:
         sha = hashlib.sha256()
         with self._one_at_a_time:
             for path in sorted(set(paths_of(root))):
+                if path.startswith(self._ignored):
+                    continue
                 entry = self._contents.entry(root + b"/" + path)
                 if entry is not None:
                     sha.update(path + b"\0" + entry)  # no path has a NUL, and all entries are of one length

@@ -381,3 +381,16 @@ def test_two_trees_have_one_revision_exactly_if_their_relevant_content_is_equal(
 
     assert (_on_disk(one, in_git) == _on_disk(other, in_git)) is (relevant[0] == relevant[1])
     assert _on_disk(one, in_git) == _on_disk(one, not in_git)
+
+
+def test_a_journal_in_the_workspace_does_not_count_as_its_content(tmp_path):
+    (tmp_path / "code.py").write_text("x = 1")
+    workspace = LocalWorkspace(tmp_path, ignored=[tmp_path / "runs.db"])
+    before = asyncio.run(workspace.revision())
+
+    for name in ("runs.db", "runs.db-wal", "runs.db-shm"):
+        (tmp_path / name).write_text("anything")
+
+    assert asyncio.run(workspace.revision()) == before
+    (tmp_path / "data.db").write_text("this counts")
+    assert asyncio.run(workspace.revision()) != before

@@ -91,7 +91,7 @@ def _commands(value: object) -> Value | None:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(command, str) for command in listed):
         return None
-    return tuple(command.strip() for command in listed)
+    return tuple(listed)
 
 
 def _words(value: object) -> Value | None:
@@ -176,6 +176,9 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged |= {key: Path(str(value)) if key in _PATHS - {"journal"} else value for key, value in given.items()}
     merged["workspace"] = workspace
     merged["journal"] = str(merged.get("journal", workspace / STATE_DIR / "journal.db"))
+    if any(not command.strip() for command in _listed(merged.get("check"))):
+        raise ConfigError("--check: an empty command checks nothing; give one such as 'pytest -q'")
+    merged["check"] = tuple(command.strip() for command in _listed(merged.get("check")))
     _check_choice("provider", merged, PROVIDERS)
     _check_choice("permission", merged, tuple(Permission))
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
@@ -183,6 +186,10 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     fields["permission_from"] = _origin("permission", given, "", found)
     fields["base_url_from"] = _origin("base-url", given, from_environment, found)
     return Settings(**fields)  # type: ignore[arg-type]  # every value was checked against its key's kind
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _path(workspace: Path, key: str, value: Value) -> Value | Path:

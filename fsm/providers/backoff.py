@@ -16,13 +16,25 @@ SHORTEST: Final = 0.05
 
 
 class Patience:
-    """Waits of one request: full jitter under a doubling bound, until `seconds` are used up."""
+    """Waits of one request: full jitter under a doubling bound, until `seconds` are used up, attempts included."""
 
     def __init__(self, seconds: float, rng: random.Random) -> None:
         self.left = seconds
         self.attempt = 1
         self._rng = rng
         self._bound = FIRST
+
+    def spend(self, seconds: float) -> None:
+        """An attempt that gave nothing took this long."""
+        self.left -= seconds
+
+    def hold(self, seconds: float) -> float | None:
+        """Seconds to wait before an attempt that is held back, or None if that is longer than is left."""
+        if seconds > self.left:
+            return None
+        delay = min(seconds + self._rng.uniform(SHORTEST, FIRST), self.left)
+        self.left -= delay
+        return delay
 
     def next(self, asked: float | None) -> float | None:
         """Seconds to wait before the next attempt, or None to give up. `asked` is what the server asked for."""
@@ -48,11 +60,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     seconds = _seconds(value)
     if seconds is not None:
         return seconds
-    until = _date(value)
+    until = date_of(value)
     if until is None:
         return None
-    now = _date(headers.get("date", "")) or datetime.now(UTC)
+    now = date_of(headers.get("date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
+
+
+def should_retry(headers: Mapping[str, str]) -> bool | None:
+    """What the server itself says about asking again (`x-should-retry`, of OpenAI and Anthropic); None: nothing."""
+    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
 
 
 def _seconds(value: str) -> float | None:
@@ -63,7 +80,8 @@ def _seconds(value: str) -> float | None:
     return seconds if isfinite(seconds) and seconds >= 0 else None
 
 
-def _date(value: str) -> datetime | None:
+def date_of(value: str) -> datetime | None:
+    """A date as HTTP writes it, or None."""
     try:
         date = parsedate_to_datetime(value)
     except ValueError:

@@ -8,6 +8,8 @@ import orjson
 from states.messages import Call
 from states.records import JSON
 
+from .json_bytes import dump
+
 
 @attrs.define(eq=False)
 class _Slot:
@@ -16,6 +18,8 @@ class _Slot:
     provider_id: str
     name: str
     pieces: list[str] = attrs.field(factory=list)
+    extra: JSON = None
+    """What the provider wants back with the call (Gemini's thought signature)."""
 
     def whole(self) -> bool:
         return _is_object("".join(self.pieces))
@@ -23,10 +27,12 @@ class _Slot:
     def arguments(self) -> str:
         """The text as sent.
 
-        Two servers' habits are undone, and only where the plain sum is no JSON: a last piece that says
-        everything once more, and pieces that each repeat all before them.
+        Three servers' habits are undone, and only where the plain sum is no JSON object: one that is wrapped in a
+        JSON string, a last piece that says everything once more, and pieces that each repeat all before them.
         """
         plain = "".join(self.pieces)
+        if plain.lstrip().startswith('"'):
+            return _unwrapped(plain)
         if len(self.pieces) < 2 or _is_object(plain):
             return plain
         last = self.pieces[-1]
@@ -38,7 +44,8 @@ class _Slot:
 class CallSlots:
     """The calls of one answer, in the order in which they began."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str = "") -> None:
+        self._origin = origin
         self._slots: list[_Slot] = []
         self._at: dict[int | str, _Slot] = {}
         """The newest slot of an index (int) and of an id (str)."""
@@ -67,9 +74,16 @@ class CallSlots:
         slot.name = slot.name or name
         if arguments:
             slot.pieces.append(arguments)
+        slot.extra = piece.get("extra_content") or slot.extra
 
     def calls(self) -> tuple[Call, ...]:
-        return tuple(Call("", slot.name, slot.arguments(), slot.provider_id) for slot in self._slots)
+        return tuple(self._call(slot) for slot in self._slots)
+
+    def _call(self, slot: _Slot) -> Call:
+        arguments = slot.arguments()
+        if slot.extra is None:
+            return Call("", slot.name, arguments, slot.provider_id)
+        return Call("", slot.name, arguments, slot.provider_id, self._origin, dump(slot.extra).decode())
 
     def _slot(self, index: int | None, provider_id: str, name: str, arguments: str) -> _Slot | None:
         """The slot that a piece goes on with, or None if it begins a new call."""
@@ -104,6 +118,15 @@ def _arguments(value: JSON) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else orjson.dumps(value).decode()
+
+
+def _unwrapped(text: str) -> str:
+    """The object inside a JSON string; the text itself where there is none."""
+    try:
+        inner = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return inner if isinstance(inner, str) and _is_object(inner) else text
 
 
 def _is_object(text: str) -> bool:

@@ -21,12 +21,16 @@ OUT_OF_MONEY: Final = frozenset({"insufficient_quota", "billing_hard_limit_reach
 """Codes of a 429 that no waiting cures."""
 OVERFLOW_CODES: Final = frozenset({"context_length_exceeded", "exceed_context_size_error", "request_too_large"})
 OVERFLOW_WORDS: Final = re.compile(
-    r"maximum (context|prompt) length|context (length|window|size) (is |was |has been )?exceeded"
-    r"|exceeds? the (available |model'?s? |maximum )*(context|number of (input )?tokens)"
-    r"|prompt is too long|input is too long|prompt contains [\d,]+ tokens|reduce the length of the messages",
+    r"maximum (context|prompt) length|context (length|window|size) (is |was |has been )?(exceeded|exceeds)"
+    r"|exceeds? the (available |model'?s? |maximum )*(context|number of (input )?tokens)|exceed context limit"
+    r"|prompt is too long|input is too long|prompt contains [\d,]+ tokens|reduce the length of the (messages|input)"
+    r"|range of input length should be|prompt exceeds max length|exceeded model token limit"
+    r"|prompt token count of [\d,]+ exceeds|initial prompt is greater than the context length"
+    r"|inputs` tokens \+ `max_new_tokens` must be",
     re.IGNORECASE,
 )
-"""What OpenAI, Azure, vLLM, Mistral, Groq, DeepSeek, xAI, Gemini, Anthropic, Bedrock and llama.cpp say."""
+"""What OpenAI, Azure, vLLM, Mistral, Groq, DeepSeek, xAI, Gemini, Anthropic, Bedrock, llama.cpp, DashScope, Z.ai,
+Moonshot, Copilot, LM Studio and Together say."""
 
 STATUS_OF: Final[Mapping[str, int]] = {
     "invalid_request_error": 400,
@@ -37,6 +41,12 @@ STATUS_OF: Final[Mapping[str, int]] = {
     "rate_limit_exceeded": 429,
     "throttling_error": 429,
     "overloaded_error": 529,
+    "timeout_error": 504,
+    "billing_error": 402,
+    "request_too_large": 413,
+    "invalid_prompt": 400,
+    "server_is_overloaded": 503,
+    "slow_down": 503,
 }
 """Types of errors that come inside a 200 without a number; any other counts as a 500."""
 
@@ -58,15 +68,20 @@ class Fault(Exception):
         self.after = after
 
 
-def of_response(status: int, body: bytes, after: float | None = None) -> Fault:
-    """The fault that a response with this status and body stands for."""
+def of_response(status: int, body: bytes, after: float | None = None, *, again: bool | None = None) -> Fault:
+    """The fault that a response with this status and body stands for. `again` is the server's own word on a retry."""
     plain = _parse(body)
     words = ""
     if isinstance(plain, dict):
         text, words, _ = _read(plain.get("error") or plain)
     else:
         text = quoted(body) or "no further words"
-    return Fault(_judge(status, text, words), f"HTTP {status}: {text}", status, after)
+    trouble = _judge(status, text, words)
+    if again and trouble is Trouble.REFUSED and not frozenset(words.split()) & OUT_OF_MONEY:
+        trouble = None
+    elif again is False and trouble is None:
+        trouble = Trouble.DOWN
+    return Fault(trouble, f"HTTP {status}: {text}", status, after)
 
 
 def of_event(error: JSON) -> Fault:

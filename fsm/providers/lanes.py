@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import attrs
 import httpx
 
-from .openai_encode import ConversationEncoder
+from .encoder import Encoder
 
 IDLE: Final = 64
 """Sessions whose client is kept while nothing is asked (our choice: each may hold an open connection)."""
@@ -21,7 +21,7 @@ class Lane:
     """What one session keeps between its requests."""
 
     client: httpx.AsyncClient
-    encoder: ConversationEncoder
+    encoder: Encoder
     busy: int = 0
 
 
@@ -29,7 +29,7 @@ class Lanes:
     """Lanes by session, made when first asked for. A client belongs to one event loop, so each loop has its own."""
 
     def __init__(
-        self, client: Callable[[], httpx.AsyncClient], encoder: Callable[[], ConversationEncoder], idle: int = IDLE
+        self, client: Callable[[], httpx.AsyncClient], encoder: Callable[[], Encoder], idle: int = IDLE
     ) -> None:
         self._client = client
         self._encoder = encoder

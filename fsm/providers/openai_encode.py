@@ -1,111 +1,109 @@
-"""Neutral messages to the body of a chat completions request, each message encoded once."""
+"""Neutral messages to the body of a chat completions request."""
 
 from collections.abc import Mapping, Sequence
-from operator import is_
-from typing import Final
-
-import orjson
 
 from states.messages import AssistantMessage, Call, Message, Reasoning, ToolMessage, calls_of, text_of
 from states.ports import Request, ToolSpec
 from states.records import JSON
-from states.text import safe_json
 
-from .accumulate import ORIGIN
+from .call_ids import CallIds, tool_name
+from .encoder import NO_OUTPUT, NO_TEXT, NUDGE, Encoder, raw_object, readable
+from .json_bytes import Raw, dump
+from .manners import Manners, ReasoningBack
+from .openai_fold import DIALECT
+from .pictures import data_url, sendable, words
 
-NO_OUTPUT: Final = "(no output)"
-"""Stands for an empty tool result: several servers reject an empty one."""
-NO_TEXT: Final = "(no text)"
-"""Stands for a turn without text and calls: a null or empty one makes OpenAI reject the whole conversation."""
-UNREADABLE: Final = "unreadable_arguments"
-"""Key under which arguments that are no JSON object are shown to the model as what they were."""
+Encoded = dict[str, JSON | Raw]
 
 
-class ConversationEncoder:
-    """The bodies of one conversation's requests. A turn costs its new messages and one join.
+class ChatEncoder(Encoder):
+    """`options` are top-level members of the body; `origin` is the reasoning and the calls that go back as they came.
 
-    `options` are top-level members of the body (model and the like); `return_reasoning` sends reasoning that came
-    from this dialect back with the turn that it belongs to.
+    A picture that a tool returned follows the results as the user's: tool messages of this protocol hold text alone.
     """
 
-    def __init__(self, options: Mapping[str, JSON], *, return_reasoning: bool = False) -> None:
+    def __init__(self, options: Mapping[str, JSON], manners: Manners = Manners(), origin: str = DIALECT) -> None:  # noqa: B008
         self._options = options
-        self._return_reasoning = return_reasoning
-        self._known: list[Message] = []
+        self._manners = manners
+        self._origin = origin
+        super().__init__()
+
+    def restart(self) -> None:
         self._encoded: list[bytes] = []
-        self._system: str | None = None
-        self._tools: tuple[ToolSpec, ...] | None = None
-        self._head = b""
+        self._pictures: list[str] = []
+        """Pictures of results whose last one has not come yet."""
+        self._ids = CallIds(self._manners.ids)
 
-    def body(self, request: Request) -> bytes:
-        """JSON bytes, the same as a fresh encoder would give."""
-        self._renew_head(request.system, request.tools)
-        self._follow(request.messages)
-        messages = b",".join(self._encoded)
-        if request.system and messages:
-            messages = b"," + messages
-        choice = b"" if request.require_tool is None else b',"tool_choice":' + _dump(_forced(request.require_tool))
-        if request.tools and not choice:
-            choice = b',"tool_choice":"auto"'
-        return b"".join((self._head, messages, b"]", choice, b"}"))
-
-    def _follow(self, messages: Sequence[Message]) -> None:
-        """Encode what is new. Members are compared by identity: after a compaction, from the first that differs."""
-        same = len(self._known)
-        if len(messages) < same or not all(map(is_, self._known, messages)):
-            pairs = enumerate(zip(self._known, messages, strict=False))
-            same = next((place for place, (old, new) in pairs if old is not new), min(same, len(messages)))
-            del self._known[same:], self._encoded[same:]
-        for message in messages[same:]:
-            self._encoded.append(_dump(self._message(message)))
-            self._known.append(message)
-
-    def _renew_head(self, system: str, tools: Sequence[ToolSpec]) -> None:
-        """Everything before the first message: options, tools, system prompt."""
-        known = self._tools
-        if known is not None and system == self._system and len(known) == len(tools) and all(map(is_, known, tools)):
-            return
-        self._system, self._tools = system, tuple(tools)
-        members = dict(self._options)
+    def head(self, system: str, tools: Sequence[ToolSpec]) -> bytes:
+        members: Encoded = dict(self._options)
         if tools:
             members["tools"] = [_tool(tool) for tool in tools]
-        first = _dump({"role": "system", "content": system}) if system else b""
-        self._head = _dump(members)[:-1] + b',"messages":[' + first
+        first = dump({"role": "system", "content": system}) if system else b""
+        return dump(members)[:-1] + b',"messages":[' + first
 
-    def _message(self, message: Message) -> JSON:
+    def take(self, message: Message) -> None:
+        if isinstance(message, ToolMessage):
+            self._pictures += map(data_url, sendable(message))
+        elif self._pictures:
+            self._encoded.append(_shown(self._pictures))
+            self._pictures = []
+        self._encoded.append(dump(self._message(message)))
+
+    def close(self, request: Request) -> bytes:
+        encoded = self._encoded
+        if self._pictures:
+            encoded = [*encoded, _shown(self._pictures)]
+        if self.ends_in_answer:
+            encoded = [*encoded, dump({"role": "user", "content": NUDGE})]
+        start = b"," if request.system and encoded else b""
+        choice = b"" if request.require_tool is None else b',"tool_choice":' + dump(_forced(request.require_tool))
+        if request.tools and not choice:
+            choice = b',"tool_choice":"auto"'
+        return b"".join((start, b",".join(encoded), b"]", choice, b"}"))
+
+    def _message(self, message: Message) -> Encoded:
         if isinstance(message, AssistantMessage):
             return self._assistant(message)
         if isinstance(message, ToolMessage):
-            return {"role": "tool", "tool_call_id": message.call_id, "content": message.text or NO_OUTPUT}
-        return {"role": "user", "content": message.text}
+            content = words(message, NO_OUTPUT)
+            return {"role": "tool", "tool_call_id": self._ids(message.call_id), "content": content}
+        return {"role": "user", "content": message.text if message.text.strip() else NO_TEXT}
 
-    def _assistant(self, message: AssistantMessage) -> JSON:
+    def _assistant(self, message: AssistantMessage) -> Encoded:
         calls = calls_of(message.blocks)
         text = text_of(message.blocks)
-        encoded: dict[str, JSON] = {"role": "assistant", "content": text or (None if calls else NO_TEXT)}
-        if self._return_reasoning:
-            reasoning = [b.text for b in message.blocks if isinstance(b, Reasoning) and b.origin == ORIGIN]
-            if reasoning:
-                encoded["reasoning_content"] = "".join(reasoning)
+        content = text if text.strip() else None if calls else NO_TEXT
+        encoded: Encoded = {"role": "assistant", "content": content}
+        self._reason(message, encoded, called=bool(calls))
         if calls:
-            encoded["tool_calls"] = [_call(call) for call in calls]
+            encoded["tool_calls"] = [self._call(call, first=place == 0) for place, call in enumerate(calls)]  # type: ignore[assignment]  # holds Raw parts
+        return encoded
+
+    def _reason(self, message: AssistantMessage, encoded: Encoded, *, called: bool) -> None:
+        own = [block for block in message.blocks if isinstance(block, Reasoning) and block.origin == self._origin]
+        details = [block.opaque for block in own if block.opaque]
+        if details:
+            encoded["reasoning_details"] = Raw(details[-1])
+        said = "".join(block.text for block in own)
+        wanted = self._manners.reasoning
+        if wanted is not ReasoningBack.FORBID and (said or (called and wanted is ReasoningBack.REQUIRE)):
+            encoded["reasoning_content"] = said
+
+    def _call(self, call: Call, *, first: bool) -> Encoded:
+        function: JSON = {"name": tool_name(call.name), "arguments": readable(call.arguments)}
+        encoded: Encoded = {"id": self._ids(call.id), "type": "function", "function": function}
+        extra = raw_object(call.opaque, call.origin, self._origin)
+        if extra is None and first and self._manners.foreign_call:
+            extra = Raw(self._manners.foreign_call)
+        if extra is not None:
+            encoded["extra_content"] = extra
         return encoded
 
 
-def _call(call: Call) -> JSON:
-    function: JSON = {"name": call.name, "arguments": _readable(call.arguments)}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def _readable(arguments: str) -> str:
-    """Arguments that every server's template can parse: llama.cpp answers 500 for ever to one that cannot be."""
-    if not arguments.strip():
-        return "{}"
-    try:
-        readable = isinstance(orjson.loads(arguments), dict)
-    except ValueError:
-        readable = False
-    return arguments if readable else _dump({UNREADABLE: arguments}).decode()
+def _shown(pictures: Sequence[str]) -> bytes:
+    parts: list[JSON] = [{"type": "text", "text": "What the tools returned as pictures:"}]
+    parts += [{"type": "image_url", "image_url": {"url": url}} for url in pictures]
+    return dump({"role": "user", "content": parts})
 
 
 def _tool(tool: ToolSpec) -> JSON:
@@ -116,10 +114,3 @@ def _tool(tool: ToolSpec) -> JSON:
 
 def _forced(name: str) -> JSON:
     return {"type": "function", "function": {"name": name}}
-
-
-def _dump(value: JSON | Mapping[str, JSON]) -> bytes:
-    try:
-        return orjson.dumps(value)
-    except TypeError:  # lone surrogates, numbers beyond 64 bits, read-only mappings
-        return orjson.dumps(safe_json(value))

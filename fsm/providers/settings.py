@@ -10,7 +10,8 @@ from states.errors import ConfigError
 from states.records import JSON
 
 OPENAI: Final = "https://api.openai.com/v1"
-OURS: Final = frozenset({"model", "messages", "stream", "tools", "tool_choice"})
+ANTHROPIC: Final = "https://api.anthropic.com"
+OURS: Final = frozenset({"model", "messages", "input", "system", "instructions", "stream", "tools", "tool_choice"})
 """Members of the body that `extra_body` cannot set."""
 SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "password")
 """A header whose name holds one of these has a value that must not be shown."""
@@ -32,7 +33,7 @@ def secret_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(part for value in values for part in {value, value.rpartition(" ")[2]})
 
 
-def endpoint(base_url: str) -> httpx.URL:
+def endpoint(base_url: str, path: str) -> httpx.URL:
     """Where requests go: the base URL as given, with the protocol's path. Raises ConfigError."""
     try:
         url = httpx.URL(base_url)
@@ -40,19 +41,23 @@ def endpoint(base_url: str) -> httpx.URL:
         raise ConfigError(f"base_url {base_url!r} is no URL: {error}") from None
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigError(f"base_url {base_url!r} needs http:// or https:// and a host")
-    return url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
+    return url.copy_with(path=url.path.rstrip("/") + path)
 
 
-def request_headers(key: str, extra: Mapping[str, str]) -> httpx.Headers:
-    """The headers of every request. Raises ConfigError for what HTTP cannot carry."""
+def bearer(key: str) -> dict[str, str]:
+    """OpenAI's way to hand in a key; without one, no header."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def request_headers(own: Mapping[str, str], extra: Mapping[str, str]) -> httpx.Headers:
+    """The headers of every request: ours, the protocol's `own`, the caller's `extra`. Raises ConfigError for what HTTP cannot carry."""
     headers = {
         "accept": "text/event-stream",
         "accept-encoding": "identity",
         "content-type": "application/json",
         "user-agent": "interlock",
     }
-    if key:
-        headers["authorization"] = f"Bearer {key}"
+    headers |= own
     headers |= {name.lower(): value for name, value in extra.items()}
     for name, value in headers.items():
         if not value.isascii() or not value.isprintable():
@@ -62,11 +67,12 @@ def request_headers(key: str, extra: Mapping[str, str]) -> httpx.Headers:
     return httpx.Headers(headers)
 
 
-def options_of(model: str, extra: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The members of the body that stay the same. Raises ConfigError for what the request sets itself."""
+def options_of(own: Mapping[str, JSON], extra: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The members of the body that stay the same; a None takes one out.
+
+    Raises ConfigError for what the request sets itself.
+    """
     taken = sorted(OURS & extra.keys())
     if taken:
         raise ConfigError(f"extra_body cannot set {taken[0]!r}: the request has its own")
-    options: dict[str, JSON] = {"model": model, "stream": True, "stream_options": {"include_usage": True}}
-    options |= extra
-    return {name: value for name, value in options.items() if value is not None}
+    return {name: value for name, value in {**own, **extra}.items() if value is not None}

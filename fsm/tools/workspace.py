@@ -25,7 +25,8 @@ def workspace_tools(
 
     File tools stay inside it and never write below `.git`, `.interlock`, `state_dir` or a `protected` path (a journal,
     say). bash is a shell with the rights of this process: it is not confined. `state_dir` takes receipts and long
-    outputs (by default `.interlock` in the root); `hidden_env` names variables that commands do not get. Raises ConfigError if `root` is no directory.
+    outputs (by default `.interlock` in the root); `hidden_env` names variables that commands do not get.
+    Raises ConfigError if `root` is no directory.
     """
     home = Path(root).resolve()
     state = home / ".interlock" if state_dir is None else Path(state_dir).absolute()

@@ -65,7 +65,7 @@ def chat(naps):
         naps.append(seconds)
 
     def make(url, **options):
-        defaults = {"api_key": "sk-very-secret-key", "rng": random.Random(1), "sleep": sleep}
+        defaults = {"api_key": "sk-very-secret-key", "rng": random.Random(1), "sleep": sleep, "clock": lambda: sum(naps)}
         return OpenAIChat("m", url, **(defaults | options))
 
     return make

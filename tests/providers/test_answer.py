@@ -7,6 +7,7 @@ from support.chat_server import DONE, calls_turn, chunk, event, text_turn, usage
 
 from fsm.providers.answer import Answer
 from fsm.providers.faults import Fault
+from fsm.providers.openai_fold import ChatFold
 from states.messages import Finish, Reasoning, Usage, calls_of, text_of
 from states.ports import ReasoningDelta, TextDelta
 from states.records import Trouble
@@ -19,11 +20,11 @@ def follow(answer, chunks):
 
 
 def read(*chunks):
-    return follow(Answer(), chunks)
+    return follow(Answer(ChatFold()), chunks)
 
 
 def fault_of(*chunks):
-    answer = Answer()
+    answer = Answer(ChatFold())
     with pytest.raises(Fault) as caught:
         follow(answer, chunks)
     return caught.value, answer
@@ -242,7 +243,7 @@ def test_every_proper_prefix_of_a_stream_without_its_finish_is_cut():
     whole = b"".join(calls_turn([("f", {"x": 1})], text="é"))
     at_finish = whole.index(b'"finish_reason": "tool_calls"') + len(b'"finish_reason": "tool_calls"}]}')
     for at in range(at_finish):
-        answer = Answer()
+        answer = Answer(ChatFold())
         answer.feed(whole[:at])
         answer.rest()
         with pytest.raises(Fault):

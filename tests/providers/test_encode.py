@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import text
 
-from fsm.providers.openai_encode import ConversationEncoder
+from fsm.providers.openai_encode import ChatEncoder
 from states.messages import AssistantMessage, Call, Reasoning, Text, ToolMessage, UserMessage
 from states.ports import Request, ToolSpec
 
@@ -15,7 +15,7 @@ OPTIONS = {"model": "m", "stream": True}
 
 
 def encode(*messages, **options):
-    body = ConversationEncoder(OPTIONS, **options).body(Request("", list(messages)))
+    body = ChatEncoder(OPTIONS, **options).body(Request("", list(messages)))
     return json.loads(body)["messages"]
 
 
@@ -74,7 +74,7 @@ steps = st.lists(st.tuples(messages, st.integers(0, 5) | st.none(), st.none() | 
 
 @given(steps, st.booleans())
 def test_the_cache_gives_what_a_fresh_encoding_gives(changes, return_reasoning):
-    encoder = ConversationEncoder(OPTIONS, return_reasoning=return_reasoning)
+    encoder = ChatEncoder(OPTIONS, return_reasoning=return_reasoning)
     conversation, specs, system = [], [], ""
     for new, keep, changed_tools, changed_system in changes:
         kept = conversation if keep is None else conversation[-keep:]
@@ -84,20 +84,20 @@ def test_the_cache_gives_what_a_fresh_encoding_gives(changes, return_reasoning):
         require = specs[0].name if specs and keep else None
         request = Request(system, conversation, specs, require)
         body = encoder.body(request)
-        assert body == ConversationEncoder(OPTIONS, return_reasoning=return_reasoning).body(request)
+        assert body == ChatEncoder(OPTIONS, return_reasoning=return_reasoning).body(request)
         assert len(json.loads(body)["messages"]) == len(conversation) + bool(system)
 
 
 def test_a_turn_encodes_only_what_is_new(monkeypatch):
     encoded = []
-    plain = ConversationEncoder._message
+    plain = ChatEncoder._message
 
     def count(self, message):
         encoded.append(message)
         return plain(self, message)
 
-    monkeypatch.setattr(ConversationEncoder, "_message", count)
-    encoder = ConversationEncoder(OPTIONS)
+    monkeypatch.setattr(ChatEncoder, "_message", count)
+    encoder = ChatEncoder(OPTIONS)
     conversation = []
     for number in range(50):
         conversation.append(UserMessage(str(number)))

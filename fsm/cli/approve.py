@@ -1,0 +1,67 @@
+"""Asks the person at the terminal about calls that wait for an approval."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import click
+import orjson
+
+from states.history import CallState
+
+from .stage import Job
+from .terminal import say, visible
+
+SHOWN: Final = 4000
+"""Characters of a call's arguments that are shown; what is left out is counted."""
+
+
+@attrs.frozen
+class Answers:
+    approve: tuple[str, ...]
+    deny: tuple[str, ...]
+    reason: str
+
+    def job(self, session: str) -> Job:
+        """Go on with these answers."""
+        return lambda loop, publish: loop.resume(
+            session, approve=self.approve, deny=self.deny, reason=self.reason, on_event=publish
+        )
+
+
+def ask(calls: Sequence[CallState]) -> Answers | None:
+    """An answer for every call; None if the person would rather stop. Raises click.Abort on Ctrl-C."""
+    approve: list[str] = []
+    denied: dict[str, str] = {}
+    for state in calls:
+        say(f"{state.call.name} wants to run:", "bold")
+        say(_arguments(state.arguments))
+        answer = click.prompt(
+            "Allow it? [y]es, [n]o, [q]uit", type=click.Choice(["y", "n", "q"]), show_choices=False, err=True
+        )
+        if answer == "q":
+            return None
+        if answer == "y":
+            approve.append(state.call.id)
+        else:
+            denied[state.call.id] = click.prompt(
+                "Why not? The model reads it", default="", show_default=False, err=True
+            )
+    reasons = {reason.strip() for reason in denied.values() if reason.strip()}
+    if len(denied) > 1 and len(reasons) > 1:
+        said = "; ".join(f"{call}: {reason}" for call, reason in denied.items() if reason.strip())
+    else:
+        said = "".join(reasons)
+    return Answers(tuple(approve), tuple(denied), said)
+
+
+def _arguments(arguments: str) -> str:
+    """One argument under the other, texts as they are."""
+    given = orjson.loads(arguments)
+    lines = []
+    for name, value in given.items() if isinstance(given, dict) else [("", given)]:
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        left = f" … and {len(text) - SHOWN} more characters" if len(text) > SHOWN else ""
+        indented = visible(text[:SHOWN]).replace("\n", "\n      ")
+        lines.append(f"  {name}: {indented}{left}")
+    return "\n".join(lines)

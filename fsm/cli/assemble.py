@@ -1,0 +1,88 @@
+"""Puts a loop together from settings, and says in time what is missing."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fsm.config import Settings
+from fsm.loop import Loop
+from fsm.prompts import BASE
+from fsm.setup import STATE_DIR
+from states.contract import Budget, Contract, Permission
+from states.errors import ConfigError
+from states.history import History
+from states.names import ENDS
+from states.ports import Provider
+
+from .provider import provider_of
+
+OF_A_NEW_RUN = ("require", "check", "permission", "system")
+"""Flags that say what a run owes and may do: a run that goes on keeps its own."""
+
+
+@attrs.frozen
+class Plan:
+    """What a run that begins now is held to."""
+
+    contract: Contract
+    budget: Budget
+    permission: Permission
+    system: str
+
+
+def new_run(settings: Settings) -> Plan:
+    """As the settings say. Raises ConfigError."""
+    return Plan(settings.contract, settings.budget(), settings.permission, _system(settings))
+
+
+def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -> Plan:
+    """As the session's last run was held to, except for what flags say anew. Raises ConfigError."""
+    anew = [name for name in OF_A_NEW_RUN if flags.get(name)]
+    if past.started is None:
+        return new_run(settings)
+    if anew and past.state not in ENDS:
+        raise ConfigError(
+            f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
+            "this flag is for a run that begins"
+        )
+    last = past.started
+    owed = settings.contract if {"require", "check"} & set(anew) else last.contract
+    permission = settings.permission if "permission" in anew else last.permission
+    system = _system(settings) if "system" in anew else last.system
+    return Plan(owed, settings.budget(past.budget), permission, system)
+
+
+def _system(settings: Settings) -> str:
+    if settings.system is None:
+        return BASE
+    try:
+        return settings.system.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--system: {str(settings.system)!r} cannot be read: {error}") from error
+
+
+def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -> Loop:
+    """A loop with the workspace's tools; `provider` stands in for the settings' own.
+
+    Nothing is opened or written yet. Raises ConfigError.
+    """
+    from fsm.tools import workspace_tools
+
+    root = settings.workspace.resolve()
+    return Loop(
+        provider=provider or provider_of(settings),
+        tools=workspace_tools(
+            root,
+            Path(root, STATE_DIR),
+            hidden_env=(settings.api_key_env,),  # a command that prints its environment must not print the key
+            protected=(settings.journal, f"{settings.journal}.settings"),
+        ),
+        workspace=root,
+        journal=settings.journal,
+        contract=plan.contract,
+        budget=plan.budget,
+        permission=plan.permission,
+        system=plan.system,
+    )

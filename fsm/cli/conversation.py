@@ -1,0 +1,99 @@
+"""A session as text for a person."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from states.messages import calls_of, text_of
+from states.records import (
+    Approval,
+    ApprovalAsked,
+    AssistantTurn,
+    Cancellation,
+    Entry,
+    Failed,
+    Finalized,
+    Record,
+    Resumed,
+    RunStarted,
+    Source,
+    Suspended,
+    ToolResult,
+    TurnFailure,
+    UserInput,
+    Verdict,
+)
+from states.verdicts import Pass, Retry
+
+from . import receipt
+from .progress import label
+
+SHOWN: Final = 20
+"""Lines of a tool's output that are shown; what is left out is counted. `--json` has everything."""
+
+
+def conversation(session: str, entries: Sequence[Entry]) -> Iterator[str]:
+    """Paragraphs, in order. Numbers in brackets are the journal's."""
+    yield f"session {session}"
+    calls: dict[str, str] = {}
+    for entry in entries:
+        if isinstance(entry.record, AssistantTurn):
+            calls |= {call.id: label(call.name, call.arguments) for call in calls_of(entry.record.blocks)}
+        said = _said(entry, entry.record, calls)
+        if said:
+            yield f"[{entry.seq}] {said}"
+        if isinstance(entry.record, Finalized):
+            lines = receipt.words(entries, entry.record)
+            yield "\n".join([f"[{entry.seq}] the receipt: what this rests on", *(f"    - {line}" for line in lines)])
+
+
+def _said(entry: Entry, record: Record, calls: Mapping[str, str]) -> str:
+    match record:
+        case RunStarted():
+            return _run(entry, record)
+        case UserInput(text=text, source=source):
+            return f"{'user' if source is Source.INPUT else source.value}: {text}"
+        case AssistantTurn(blocks=blocks):
+            return _turn(text_of(blocks), [f"{call.id}: {calls[call.id]}" for call in calls_of(blocks)])
+        case TurnFailure(trouble=trouble, message=message):
+            return f"no answer ({trouble}): {message}"
+        case ToolResult(call=call, status=status, output=output):
+            return f"{call} {status}: {calls.get(call, '')}{_indented(output)}"
+        case ApprovalAsked(call=call, name=name, arguments=arguments):
+            return f"{call} waits for an approval: {label(name, arguments)}"
+        case Approval(call=call, granted=granted, reason=reason):
+            return f"{call} {'approved' if granted else 'refused'} by a person{f': {reason}' if reason else ''}"
+    return _judged(record)
+
+
+def _judged(record: Record) -> str:
+    match record:
+        case Verdict(gate=gate, ruling=Retry(reason=reason)):
+            return f"gate {gate} sends it back: {reason}"
+        case Verdict(gate=gate, ruling=ruling) if not isinstance(ruling, Pass):
+            return f"gate {gate} objects: {ruling.message}"
+        case Cancellation(reason=reason):
+            return f"cancelled: {reason}"
+        case Suspended(waits_for=waits_for, message=message):
+            return f"rests, waits for {waits_for}: {message}"
+        case Failed(code=code, message=message):
+            return f"failed ({code}): {message}"
+        case Resumed():
+            return "resumed"
+    return ""
+
+
+def _run(entry: Entry, record: RunStarted) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
+    owed = ", ".join((*record.contract.checks, *record.contract.commands)) or "nothing"
+    return f"run {record.run} began {when}: model {record.model}, permission {record.permission}, owes {owed}"
+
+
+def _turn(text: str, calls: Sequence[str]) -> str:
+    return "\n".join([f"assistant: {text}" if text else "assistant", *(f"    {call}" for call in calls)])
+
+
+def _indented(output: str) -> str:
+    lines = output.rstrip("\n").split("\n")
+    left = [f"… {len(lines) - SHOWN} more lines"] if len(lines) > SHOWN else []
+    return "".join(f"\n    {line}" for line in [*lines[:SHOWN], *left]) if output.strip() else ""

@@ -1,0 +1,42 @@
+"""The last words about a run, on standard error: how it ended or rests, and how to go on."""
+
+from collections.abc import Sequence
+
+from fsm.config import Settings
+from fsm.result import Result, RunStatus
+from states.history import CallState
+from states.verdicts import WaitsFor
+
+from .hints import command
+from .progress import label
+from .terminal import say
+
+_STYLES = {RunStatus.SUCCEEDED: "green", RunStatus.FAILED: "red", RunStatus.SUSPENDED: "yellow"}
+
+
+def end(settings: Settings, result: Result, waiting: Sequence[CallState]) -> None:
+    """Names the session, the reason, what was spent, and the next command where there is one."""
+    session = result.session_id
+    reason = "" if result.status is RunStatus.SUCCEEDED else f" ({result.reason})"
+    spent = f"{result.turns} turns, {result.tool_calls} calls, {result.usage.total} tokens"
+    say(f"{result.status}{reason}: session {session}, {spent}", _STYLES[result.status])
+    if result.message:
+        say(f"  {result.message}")
+    for line in _next(settings, result, waiting):
+        say(f"  {line}")
+
+
+def _next(settings: Settings, result: Result, waiting: Sequence[CallState]) -> list[str]:
+    session = result.session_id
+    if result.status is not RunStatus.SUSPENDED:
+        return []
+    if result.reason == WaitsFor.APPROVAL:
+        lines = []
+        for state in waiting:
+            lines.append(f"{state.call.id}: {label(state.call.name, state.arguments)}")
+            lines.append(f"  approve: {command(settings, 'resume', session, '--approve', state.call.id)}")
+            lines.append(f"  deny:    {command(settings, 'resume', session, '--deny', state.call.id)} --reason WHY")
+        return lines
+    if result.reason == WaitsFor.BUDGET:
+        return [f"go on with more: {command(settings, 'resume', session)} --max-turns N (or the limit that is spent)"]
+    return [f"go on: {command(settings, 'resume', session)}"]

@@ -1,0 +1,92 @@
+"""Options that several commands share. Each is named as in `interlock.toml`; one that was not given is None."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+LIMITS: Final = ("max-turns", "budget-tokens", "budget-seconds", "budget-tool-calls")
+
+Given = dict[str, Any]
+"""What click hands to a command: an option's name with underscores, and its value."""
+
+
+def _stack(function: Function, options: tuple[Decorator[Function], ...]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def place(function: Function) -> Function:
+    """Where the work and the journal are."""
+    return _stack(
+        function,
+        (
+            click.option("--workspace", metavar="DIR", help="The folder that is worked on.  [default: .]"),
+            click.option(
+                "--journal", metavar="FILE", help="Where runs are kept.  [default: .interlock/journal.db there]"
+            ),
+        ),
+    )
+
+
+def model(function: Function) -> Function:
+    """Which model is asked, and how."""
+    return _stack(
+        function,
+        (
+            click.option("--provider", help="openai (chat completions, any server) or replay.  [default: openai]"),
+            click.option("--model", metavar="NAME", help="The model's name, as its server knows it."),
+            click.option("--base-url", metavar="URL", help="The server; OPENAI_BASE_URL is honoured."),
+            click.option("--api-key-env", metavar="NAME", help="The variable with the key.  [default: OPENAI_API_KEY]"),
+            click.option("--cassette", metavar="FILE", help="Recorded turns, for --provider replay."),
+            click.option("--record", metavar="FILE", help="Write the model's turns down, to replay them."),
+            click.option("--patience", type=float, metavar="SECONDS", help="Waiting for a provider that is down."),
+        ),
+    )
+
+
+def limits(function: Function) -> Function:
+    """What a run may spend, over all its resumes."""
+    return _stack(
+        function,
+        (
+            click.option("--max-turns", type=int, metavar="N", help="Model turns.  [default: 200]"),
+            click.option("--budget-tokens", type=int, metavar="N", help="Input and output together."),
+            click.option("--budget-seconds", type=float, metavar="N", help="Time of work; rest is free."),
+            click.option("--budget-tool-calls", type=int, metavar="N", help="Tool calls."),
+        ),
+    )
+
+
+def duties(function: Function) -> Function:
+    """What a run owes, and what it may do unasked."""
+    return _stack(
+        function,
+        (
+            click.option("--require", multiple=True, metavar="KINDS", help="Of test, lint, type-check, build."),
+            click.option("--check", multiple=True, metavar="COMMAND", help="Exactly this command must pass."),
+            click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
+            click.option("--system", metavar="FILE", help="A system prompt instead of the built-in one."),
+        ),
+    )
+
+
+def output(function: Function) -> Function:
+    """How the run is shown."""
+    return click.option("--events", type=click.Choice(["ndjson"]), help="Events on standard output, a line each.")(
+        function
+    )
+
+
+def as_flags(given: Given) -> Given:
+    """Options under the names that `fsm.config` knows."""
+    from fsm.config import KEYS, comma_list
+
+    flags = {name.replace("_", "-"): value for name, value in given.items()}
+    if flags.get("require"):
+        flags["require"] = comma_list(flags["require"])
+    return {name: value for name, value in flags.items() if name in KEYS or name == "workspace"}

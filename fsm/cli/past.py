@@ -1,0 +1,49 @@
+"""Reads what a journal holds about sessions, without claiming any of them."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from states.errors import ConfigError
+from states.history import CallState, History, fold
+from states.ports import Journal
+from states.records import Entry
+
+
+def opened(path: str) -> AbstractAsyncContextManager[Journal]:
+    """A journal that exists. Raises ConfigError if there is no such file: looking must not make one."""
+    from fsm.journal import open_journal
+
+    journal = open_journal(path)
+    if not exists(path):
+        raise ConfigError(f"there is no journal {path}; say where it is with --journal or --workspace")
+    return _closing(journal)
+
+
+def exists(path: str) -> bool:
+    """Something is there, be it a journal or not."""
+    return os.path.lexists(path)
+
+
+@asynccontextmanager
+async def _closing(journal: Journal) -> AsyncIterator[Journal]:
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def entries_of(path: str, session: str) -> list[Entry]:
+    """All entries, the chain of digests checked. Raises JournalError, ConfigError."""
+    async with opened(path) as journal:
+        return await journal.read(session)
+
+
+async def history_of(path: str, session: str) -> History:
+    """What a session's entries amount to. Raises JournalError, HistoryError, ConfigError."""
+    return fold(session, await entries_of(path, session))
+
+
+def waiting(history: History) -> list[CallState]:
+    """Calls that wait for a person's approval, in the model's order."""
+    return [state for state in history.open_calls() if state.asked and state.approval is None]

@@ -1,0 +1,24 @@
+"""A receipt in words: what a success rests on."""
+
+from collections.abc import Sequence
+
+from states.records import Entry, Evidence, Finalized, Verdict
+
+
+def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
+    """A line per thing that the receipt names; numbers in brackets are the journal's."""
+    by_seq = {entry.seq: entry.record for entry in entries}
+    gates = [by_seq[seq] for seq in receipt.verdicts if seq in by_seq]
+    lines = [f"the model's final answer, put up for judgement in record [{receipt.candidate}]"]
+    for seq in receipt.evidence:
+        shown = by_seq.get(seq)
+        if isinstance(shown, Evidence):
+            proves = f" ({', '.join(shown.kinds)})" if shown.kinds else ""
+            lines.append(
+                f"`{shown.command}`{proves} ended with exit status {shown.exit_status}: "
+                f"result [{shown.result}], evidence [{seq}]"
+            )
+    if receipt.revision:
+        lines.append(f"the workspace is still what was checked: revision {receipt.revision[:12]}")
+    passed = ", ".join(gate.gate for gate in gates if isinstance(gate, Verdict))
+    return [*lines, f"gates that passed: {passed or 'none was asked'}"]

@@ -1,0 +1,74 @@
+"""Keeps beside the journal which server a session's model was asked at, so that a resume asks there again.
+
+No secret is kept: a key is named by its variable, and an address with a password in it is left out.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import orjson
+
+from fsm.config import Origin, Settings, settings
+from fsm.tools.state_dir import file_name, write_durably
+from states.errors import ConfigError
+from states.history import History
+
+from .terminal import say
+
+KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience")
+
+
+def _file(journal: str, session: str) -> Path:
+    return Path(f"{journal}.settings") / f"{file_name(session)}.json"
+
+
+def remember(chosen: Settings, session: str) -> None:
+    """Write it down; a failure is only said, since the run can go on without."""
+    if chosen.journal == ":memory:":
+        return
+    known = {name: getattr(chosen, name) for name in KEPT}
+    if chosen.base_url and urlsplit(chosen.base_url).password:
+        known["base_url"] = None
+    if chosen.cassette:
+        known["cassette"] = str(chosen.cassette.resolve())
+    file = _file(chosen.journal, session)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_durably(file, orjson.dumps({name: value for name, value in known.items() if value is not None}) + b"\n")
+    except OSError as error:
+        say(f"{file} cannot be written ({error}): a resume will have to name the server again", "yellow")
+
+
+def recall(flags: Mapping[str, Any], environment: Mapping[str, str], past: History) -> Settings:
+    """Settings to go on with: flags, then what the session had, then environment and file. Raises ConfigError."""
+    chosen = settings(flags, environment)
+    if not flags.get("workspace") and past.started and past.started.workspace:
+        chosen = settings({**flags, "workspace": past.started.workspace, "journal": chosen.journal}, environment)
+    kept = {name: value for name, value in _kept(chosen.journal, past.session).items() if not flags.get(_key(name))}
+    if kept.get("base_url") not in (None, chosen.base_url):
+        kept["base_url_from"] = Origin.SESSION
+    if "cassette" in kept:
+        kept["cassette"] = Path(str(kept["cassette"]))
+    if past.started and chosen.model is None:
+        kept.setdefault("model", past.started.model)
+    return attrs.evolve(chosen, **kept)
+
+
+def _key(field: str) -> str:
+    return field.replace("_", "-")
+
+
+def _kept(journal: str, session: str) -> dict[str, Any]:
+    file = _file(journal, session)
+    try:
+        kept = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}. Remove it, and name the server with flags") from error
+    if not isinstance(kept, dict) or not kept.keys() <= set(KEPT):
+        raise ConfigError(f"{file} is not what a session keeps there. Remove it, and name the server with flags")
+    return kept

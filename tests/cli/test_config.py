@@ -1,0 +1,109 @@
+"""What a command goes by: flags, the environment, the workspace's file, defaults."""
+
+import pytest
+
+from fsm.config import KEYS, Origin, settings
+from states.contract import Budget, Contract, Permission
+from states.errors import ConfigError
+
+
+def test_without_a_word_a_run_asks_and_works_here(tmp_path):
+    found = settings({"workspace": str(tmp_path)}, {})
+
+    assert found.journal == str(tmp_path / ".interlock" / "journal.db")
+    assert (found.provider, found.permission, found.base_url) == ("openai", Permission.ASK, None)
+    assert found.contract == Contract()
+    assert found.budget() == Budget()
+
+
+def test_every_key_of_the_file_is_taken(tmp_path):
+    (tmp_path / "interlock.toml").write_text(
+        """
+        provider = "replay"
+        model = "m"
+        base-url = "http://127.0.0.1:1/v1"
+        api-key-env = "MY_KEY"
+        cassette = "a.ndjson"
+        record = "b.ndjson"
+        journal = "runs.db"
+        permission = "plan"
+        system = "prompt.txt"
+        require = ["test", "lint"]
+        check = "make all"
+        max-turns = 3
+        budget-tokens = 4
+        budget-seconds = 1.5
+        budget-tool-calls = 5
+        patience = 2
+        """
+    )
+    found = settings({"workspace": str(tmp_path)}, {})
+
+    assert (found.provider, found.model, found.api_key_env, found.patience) == ("replay", "m", "MY_KEY", 2)
+    assert (found.cassette, found.record, found.system) == tuple(
+        tmp_path / name for name in ("a.ndjson", "b.ndjson", "prompt.txt")
+    )
+    assert found.journal == str(tmp_path / "runs.db")
+    assert found.permission is Permission.PLAN
+    assert found.contract == Contract(checks=("test", "lint"), commands=("make all",))
+    assert found.budget() == Budget(3, 4, 1.5, 5)
+    assert found.base_url_from is Origin.FILE
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "address", "origin"),
+    [
+        ({}, {}, "http://file", Origin.FILE),
+        ({}, {"OPENAI_BASE_URL": "http://environment"}, "http://environment", Origin.ENVIRONMENT),
+        ({"base-url": "http://flag"}, {"OPENAI_BASE_URL": "http://environment"}, "http://flag", Origin.FLAG),
+        ({"base-url": None}, {"OPENAI_BASE_URL": " "}, "http://file", Origin.FILE),
+    ],
+)
+def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path, flags, environment, address, origin):
+    (tmp_path / "interlock.toml").write_text('base-url = "http://file"')
+    found = settings({"workspace": str(tmp_path), **flags}, environment)
+
+    assert (found.base_url, found.base_url_from) == (address, origin)
+
+
+def test_an_unknown_key_is_named_with_the_known_ones(tmp_path):
+    (tmp_path / "interlock.toml").write_text("max_turns = 3")
+
+    with pytest.raises(ConfigError) as caught:
+        settings({"workspace": str(tmp_path)}, {})
+    assert "unknown setting 'max_turns'" in str(caught.value)
+    assert all(key in str(caught.value) for key in KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model = 3", "model = 3 will not do; it takes text"),
+        ('model = ""', "it takes text"),
+        ('max-turns = "3"', "it takes a whole number"),
+        ("max-turns = true", "it takes a whole number"),
+        ("budget-seconds = [1]", "it takes a number"),
+        ("require = [1]", "it takes a list"),
+        ("check = {a = 1}", "it takes a list of commands"),
+        ("model = ", "cannot be read"),
+        ('permission = "root"', "unknown permission 'root'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_it_takes(tmp_path, text, said):
+    (tmp_path / "interlock.toml").write_text(text)
+
+    with pytest.raises(ConfigError, match=said):
+        settings({"workspace": str(tmp_path)}, {})
+
+
+def test_an_address_that_only_the_file_names_gets_no_key(tmp_path, monkeypatch):
+    from fsm.cli.provider import provider_of
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    (tmp_path / "interlock.toml").write_text('model = "m"\nbase-url = "https://user:secret@evil.example/v1"')
+
+    with pytest.raises(ConfigError, match=r"would send the key in OPENAI_API_KEY to evil\.example") as caught:
+        provider_of(settings({"workspace": str(tmp_path)}, {}))
+    assert "secret" not in str(caught.value)
+    confirmed = settings({"workspace": str(tmp_path), "base-url": "https://evil.example/v1"}, {})
+    assert provider_of(confirmed).secrets == ("sk-0123456789",)

@@ -1,0 +1,269 @@
+"""Approvals, interrupts, messages from other processes, crashes: a run rests and goes on."""
+
+import json
+import os
+import pty
+import signal
+import threading
+from contextlib import suppress
+
+import pytest
+from support.chat_server import HANG, ChatServer, calls_turn, chunk, text_turn
+
+WRITE = calls_turn([("write_file", {"path": "new.txt", "content": "hello"})])
+INTERRUPT = object()
+NOT_HANGING = text_turn("Done.")
+
+
+class Slow:
+    """A script whose first answer hangs in the middle, and which tells when it was asked."""
+
+    def __init__(self, then=NOT_HANGING):
+        self.asked = threading.Event()
+        self.then = then
+
+    def __call__(self, body, number):
+        self.asked.set()
+        return [chunk({"content": "Half an ans"}), HANG] if number == 0 else self.then
+
+
+def finish(process):
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+# --- approvals --------------------------------------------------------------------------------------------------
+
+
+def test_a_change_waits_for_a_person_and_goes_on_with_a_yes(interlock, workspace):
+    with ChatServer([WRITE, text_turn("Written.")]) as server:
+        asked = interlock.run(server)
+        assert not (workspace / "new.txt").exists()
+        done = interlock("resume", "s", "--approve", "call_1_0")
+
+    assert asked.returncode == 3
+    assert "interlock resume s --approve call_1_0" in asked.stderr
+    assert "interlock resume s --deny call_1_0" in asked.stderr
+    assert (done.returncode, done.stdout) == (0, "Written.\n")
+    assert (workspace / "new.txt").read_text() == "hello"
+
+
+def test_the_model_hears_why_a_person_said_no(interlock, workspace):
+    with ChatServer([WRITE, text_turn("As you wish.")]) as server:
+        interlock.run(server)
+        done = interlock("resume", "s", "--deny", "call_1_0", "--reason", "not in this folder")
+
+    assert done.returncode == 0
+    assert "not in this folder" in server.requests[1]["messages"][-1]["content"]
+    assert not (workspace / "new.txt").exists()
+
+
+def test_an_answer_to_no_question_is_refused(interlock):
+    with ChatServer([WRITE]) as server:
+        interlock.run(server)
+        done = interlock("resume", "s", "--approve", "call_9_9")
+
+    assert done.returncode == 2
+    assert "waiting: call_1_0" in done.stderr
+
+
+def ask_at_a_terminal(interlock, server, *answers):
+    """Run with a terminal, answer each prompt, and return (status, standard output, what the terminal showed)."""
+    master, slave = pty.openpty()
+    process = interlock.start(*interlock.line(server, "write it"), stdin=slave, stderr=slave)
+    os.close(slave)
+    watchdog = threading.Timer(30, process.kill)
+    watchdog.start()
+    shown, left = b"", list(answers)
+    with suppress(OSError):  # Linux: the other end is closed
+        while piece := os.read(master, 4096):
+            shown += piece
+            if left and any(shown.endswith(prompt) for prompt in (b"[q]uit: ", b"reads it: ")):
+                answer = left.pop(0)
+                if answer is INTERRUPT:
+                    process.send_signal(signal.SIGINT)
+                else:
+                    os.write(master, answer.encode())
+    watchdog.cancel()
+    os.close(master)
+    out = process.stdout.read()
+    process.stdout.close()
+    return process.wait(30), out, shown.decode()
+
+
+def test_at_a_terminal_the_question_is_asked_and_answered_there(interlock, workspace, no_escapes):
+    with ChatServer([WRITE, text_turn("Written.")]) as server:
+        status, out, shown = ask_at_a_terminal(interlock, server, "y\n")
+
+    assert (status, out) == (0, "Written.\n")
+    assert "write_file wants to run" in no_escapes(shown)
+    assert "content: hello" in no_escapes(shown)
+    assert (workspace / "new.txt").exists()
+
+
+def test_at_a_terminal_a_no_takes_a_reason(interlock, workspace):
+    with ChatServer([WRITE, text_turn("Then not.")]) as server:
+        status, out, _ = ask_at_a_terminal(interlock, server, "n\n", "too short\n")
+
+    assert (status, out) == (0, "Then not.\n")
+    assert "too short" in server.requests[1]["messages"][-1]["content"]
+    assert not (workspace / "new.txt").exists()
+
+
+@pytest.mark.parametrize(("key", "status"), [("q\n", 3), (INTERRUPT, 130)])
+def test_at_a_terminal_leaving_the_question_open_lets_the_run_rest(interlock, key, status, no_escapes):
+    with ChatServer([WRITE, text_turn("Written.")]) as server:
+        left, out, shown = ask_at_a_terminal(interlock, server, key)
+
+    assert (left, out) == (status, "")
+    assert "approve: interlock resume s --approve call_1_0" in no_escapes(shown)
+
+
+# --- interrupts -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_rests_and_a_resume_ends_the_job(interlock, signum):
+    script = Slow()
+    with ChatServer(script) as server:
+        process = interlock.start(*interlock.line(server, "go"))
+        assert script.asked.wait(30)
+        process.send_signal(signum)
+        status, out, err = finish(process)
+        done = interlock("resume", "s")
+
+    assert (status, out) == (130, "")
+    assert "go on: interlock resume s" in err
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert interlock("audit", "s").returncode == 0
+
+
+def test_a_second_interrupt_leaves_at_once(interlock, workspace):
+    stubborn = "trap '' TERM INT; echo up > up; echo ready; while :; do sleep 0.05; done"
+    with ChatServer([calls_turn([("bash", {"command": stubborn})]), text_turn("Done.")]) as server:
+        process = interlock.start(*interlock.line(server, "go", "--permission", "full", "--events", "ndjson"))
+        for line in process.stdout:
+            if json.loads(line)["type"] == "tool_progress":
+                break
+        process.send_signal(signal.SIGINT)
+        assert "once more to leave at once" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        status, out, _ = finish(process)
+        done = interlock("resume", "s")
+
+    assert status == 130
+    assert '"run_end"' not in out
+    assert done.returncode == 0
+    assert "it may have happened" in server.requests[1]["messages"][-1]["content"].lower()
+
+
+def test_a_killed_run_goes_on_and_a_lost_call_is_called_unknown(interlock, workspace):
+    with ChatServer([calls_turn([("bash", {"command": "echo up; sleep 60"})]), text_turn("I looked.")]) as server:
+        process = interlock.start(*interlock.line(server, "go", "--permission", "full", "--events", "ndjson"))
+        for line in process.stdout:
+            if json.loads(line)["type"] == "tool_progress":
+                break
+        process.kill()
+        finish(process)
+        done = interlock("resume", "s")
+
+    assert (done.returncode, done.stdout) == (0, "I looked.\n")
+    assert server.requests[1]["messages"][-1]["content"].startswith("Unknown")
+    assert interlock("audit", "s").returncode == 0
+
+
+# --- other processes --------------------------------------------------------------------------------------------
+
+
+def test_a_message_of_another_process_reaches_the_running_one(interlock):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def script(body, number):
+        asked.set()
+        assert go_on.wait(30)
+        return text_turn(f"Answer {number}.")
+
+    with ChatServer(script) as server:
+        process = interlock.start(*interlock.line(server, "go"))
+        assert asked.wait(30)
+        steered = interlock("steer", "s", "and in French")
+        go_on.set()
+        status, out, _ = finish(process)
+
+    assert steered.returncode == 0
+    assert (status, out) == (0, "Answer 1.\n")
+    assert server.requests[1]["messages"][-1] == {"role": "user", "content": "and in French"}
+
+
+def test_a_message_to_a_resting_session_waits_for_the_resume(interlock):
+    with ChatServer([text_turn("One."), text_turn("Two.")]) as server:
+        interlock.run(server)
+        steered = interlock("steer", "s", "again, please")
+        done = interlock("resume", "s")
+
+    assert "interlock resume s" in steered.stderr
+    assert (done.returncode, done.stdout) == (0, "Two.\n")
+    assert "again, please" in [message["content"] for message in server.requests[1]["messages"]]
+
+
+def test_another_process_can_let_a_run_rest(interlock):
+    script = Slow()
+    with ChatServer(script) as server:
+        process = interlock.start(*interlock.line(server, "go"))
+        assert script.asked.wait(30)
+        cancelled = interlock("cancel", "s")
+        status, out, err = finish(process)
+        again = interlock("cancel", "s")
+        done = interlock("resume", "s")
+
+    assert (cancelled.returncode, status, out) == (0, 3, "")
+    assert "suspended (resume)" in err
+    assert "at rest already" in again.stderr
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+
+
+def test_a_session_is_not_run_by_two_processes(interlock):
+    script = Slow()
+    with ChatServer(script) as server:
+        process = interlock.start(*interlock.line(server, "go"))
+        assert script.asked.wait(30)
+        second = interlock("resume", "s")
+        process.send_signal(signal.SIGINT)
+        finish(process)
+
+    assert second.returncode == 2
+    assert f"process {process.pid}" in second.stderr
+
+
+# --- what a resume goes by --------------------------------------------------------------------------------------
+
+
+def test_a_following_run_owes_what_the_last_one_owed(interlock):
+    check = calls_turn([("bash", {"command": "true"})])
+    with ChatServer([check, text_turn("One."), text_turn("Two."), check, text_turn("Two, tested.")]) as server:
+        interlock.run(server, "--permission", "full", "--check", "true")
+        done = interlock("resume", "s", "and another thing")
+
+    assert (done.returncode, done.stdout) == (0, "Two, tested.\n")
+    assert "You are not done" in server.requests[3]["messages"][-1]["content"]
+
+
+def test_duties_cannot_be_changed_under_way(interlock):
+    with ChatServer([WRITE]) as server:
+        interlock.run(server)
+        done = interlock("resume", "s", "--permission", "full")
+
+    assert done.returncode == 2
+    assert "--permission" in done.stderr
+    assert "for a run that begins" in done.stderr
+
+
+def test_an_address_that_only_the_session_names_gets_no_key(interlock, workspace):
+    with ChatServer([WRITE]) as server:
+        interlock.run(server)
+    (kept,) = (workspace / ".interlock" / "journal.db.settings").iterdir()
+    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"base_url": "https://evil.example/v1"}))
+    done = interlock("resume", "s", env={"OPENAI_API_KEY": "sk-0123456789"})
+
+    assert done.returncode == 2
+    assert "the session would send the key in OPENAI_API_KEY to evil.example" in done.stderr

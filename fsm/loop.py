@@ -105,14 +105,23 @@ class Loop:
         deny: Sequence[str] = (),
         reason: str = "",
         budget: Budget | None = None,
+        permission: Permission | str | None = None,
         on_event: Publish = _ignore,
     ) -> Result:
         """Go on with a session: after a crash, a rest, or (with a message) a finished run.
 
         approve, deny: calls that wait for an approval; `reason` is read by the model.
-        budget: replaces the run's budget. Without a message a finished run's result is returned again.
+        budget, permission: replace the run's own from here on, on record.
+        Without a message a finished run's result is returned again.
         """
-        opening = Opening(message, approve=tuple(approve), deny=tuple(deny), reason=reason, budget=budget)
+        opening = Opening(
+            message,
+            approve=tuple(approve),
+            deny=tuple(deny),
+            reason=reason,
+            budget=budget,
+            permission=Permission(permission) if permission else None,
+        )
         return await self._drive(session, opening, on_event)
 
     def run_sync(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:

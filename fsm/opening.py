@@ -2,11 +2,11 @@
 
 import attrs
 
-from states.contract import Budget
+from states.contract import Budget, Permission
 from states.errors import ConfigError
 from states.history import History
 from states.names import ENDS, State
-from states.records import Approval, BudgetChange, Record, Resumed, RunStarted, UserInput
+from states.records import Approval, BudgetChange, PermissionChange, Record, Resumed, RunStarted, UserInput
 
 
 @attrs.frozen
@@ -19,6 +19,7 @@ class Opening:
     deny: tuple[str, ...] = ()
     reason: str = ""
     budget: Budget | None = None
+    permission: Permission | None = None
 
     def records(self, history: History, started: RunStarted, *, waiting: bool) -> tuple[Record, ...] | None:
         """Records that open, reopen or continue the session's run; None if there is nothing to do.
@@ -37,8 +38,10 @@ class Opening:
         budget = (BudgetChange(self.budget),) if self.budget else ()
         if history.state in ENDS:
             return (started, *budget, *words) if words or waiting else None
+        asked = self.permission or history.permission
+        permission = (PermissionChange(asked),) if asked is not history.permission else ()
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
-        return (*approvals, *budget, *words, *resumed)
+        return (*approvals, *budget, *permission, *words, *resumed)
 
     def _approvals(self, history: History) -> tuple[Approval, ...]:
         waiting = {state.call.id for state in history.open_calls() if state.asked and state.approval is None}

@@ -13,7 +13,7 @@ class CallsPermitted(Gate):
     may = (Suspend,)
 
     def judge(self, history: History) -> Ruling:
-        waiting = [state for state in history.open_calls() if state.asked and state.approval is None]
+        waiting = [s for s in history.open_calls() if s.asked and s.approval is None and s.intent is None]
         if not waiting:
             return Pass()
         named = ", ".join(f"{state.call.id} ({state.call.name} {state.arguments[:120]})" for state in waiting)

@@ -30,7 +30,7 @@ class Answers:
 
 
 def ask(calls: Sequence[CallState]) -> Answers | None:
-    """An answer for every call; None if the person would rather stop. Raises click.Abort on Ctrl-C."""
+    """An answer for every call; None if the person would rather stop. Raises click.Abort on Ctrl-C and Ctrl-D."""
     approve: list[str] = []
     denied: dict[str, str] = {}
     for state in calls:

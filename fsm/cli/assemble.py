@@ -18,8 +18,8 @@ from states.ports import Provider
 
 from .provider import provider_of
 
-OF_A_NEW_RUN = ("require", "check", "permission", "system")
-"""Flags that say what a run owes and may do: a run that goes on keeps its own."""
+OF_A_NEW_RUN = ("require", "check", "system")
+"""Flags that say what a run owes and is told: a run that goes on keeps its own."""
 
 
 @attrs.frozen
@@ -42,14 +42,15 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
     anew = [name for name in OF_A_NEW_RUN if flags.get(name)]
     if past.started is None:
         return new_run(settings)
-    if anew and past.state not in ENDS:
+    last = past.started
+    same_duties = settings.contract == last.contract and "system" not in anew
+    if anew and past.state not in ENDS and not same_duties:
         raise ConfigError(
             f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
             "this flag is for a run that begins"
         )
-    last = past.started
     owed = settings.contract if {"require", "check"} & set(anew) else last.contract
-    permission = settings.permission if "permission" in anew else last.permission
+    permission = settings.permission if flags.get("permission") else past.permission
     system = _system(settings) if "system" in anew else last.system
     return Plan(owed, settings.budget(past.budget), permission, system)
 

@@ -30,8 +30,8 @@ def resume(
 ) -> int:
     """Go on with SESSION. Its contract stays as it was; MESSAGE after its end begins another run.
 
-    Limits that are given replace the run's own. The model's server is the one that the session had, unless another
-    is named; --require, --check, --permission and --system are for a run that begins now.
+    Limits and the permission that are given replace the run's own. The model's server is the one that the session
+    had, unless another is named; --require, --check and --system are for a run that begins now.
     """
     import asyncio
     import os
@@ -60,6 +60,7 @@ def resume(
             deny=deny,
             reason=reason,
             budget=plan.budget if limited else None,
+            permission=plan.permission if flags.get("permission") else None,
             on_event=publish,
         ),
         lambda: Stage(session, as_ndjson=events is not None, begun=lambda: remember(chosen, session)),

@@ -2,11 +2,13 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.chat_server import ChatServer, calls_turn, text_turn
 
 ROOT = Path(__file__).parent.parent.parent
 ENTRY = [sys.executable, "-m", "fsm.cli"]
@@ -62,9 +64,7 @@ class Command:
         return ("run", task, "--model", "m", "--base-url", server.url, "--session", "s", *words)
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    root = tmp_path / "work"
+def repository(root):
     root.mkdir()
     (root / "calc.py").write_text("def add(a, b):\n    return a - b\n")
     (root / "test_calc.py").write_text(
@@ -75,10 +75,32 @@ def workspace(tmp_path):
 
 
 @pytest.fixture
+def workspace(tmp_path):
+    return repository(tmp_path / "work")
+
+
+@pytest.fixture
 def interlock(workspace):
     command = Command(workspace)
     yield command
     command.clean()
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A workspace in which session "s" has read a file and answered."""
+    root = repository(tmp_path_factory.mktemp("finished") / "work")
+    turns = [calls_turn([("read_file", {"path": "calc.py"})], "I look."), text_turn("It subtracts.")]
+    with ChatServer(turns) as server:
+        assert Command(root).run(server, task="What does \x1b[2J it do?").returncode == 0
+    return root
+
+
+@pytest.fixture
+def session(finished, interlock):
+    """The command, where that session is."""
+    shutil.copytree(finished, interlock.workspace, dirs_exist_ok=True)
+    return interlock
 
 
 @pytest.fixture

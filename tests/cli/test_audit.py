@@ -5,7 +5,6 @@ import asyncio
 import apsw
 import attrs
 import pytest
-from support.chat_server import ChatServer, calls_turn, text_turn
 
 from fsm import Contract, Loop, table, workspace_tools
 from fsm.audit import audit
@@ -168,14 +167,6 @@ def test_a_journal_that_ends_between_an_event_and_its_move_is_found(entries):
 # --- the command ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def session(interlock):
-    with ChatServer([calls_turn([("read_file", {"path": "calc.py"})]), text_turn("Read.")]) as server:
-        assert interlock.run(server).returncode == 0
-    assert interlock("audit", "s").returncode == 0
-    return interlock
-
-
 def raw(interlock):
     """The journal's file, with its protection taken off."""
     connection = apsw.Connection(str(interlock.workspace / ".interlock" / "journal.db"))
@@ -214,7 +205,7 @@ def stored(interlock) -> list[Entry]:
 def test_an_edited_journal_breaks_its_chain(session):
     connection = raw(session)
     connection.execute(
-        "UPDATE journal SET body = CAST(replace(body, 'Read.', 'Done.') AS BLOB) WHERE kind = 'finalized'"
+        "UPDATE journal SET body = CAST(replace(body, 'subtracts', 'adds') AS BLOB) WHERE kind = 'finalized'"
     )
     assert connection.changes() == 1
     connection.close()

@@ -11,7 +11,6 @@ import pytest
 from support.chat_server import HANG, ChatServer, calls_turn, chunk, text_turn
 
 WRITE = calls_turn([("write_file", {"path": "new.txt", "content": "hello"})])
-INTERRUPT = object()
 NOT_HANGING = text_turn("Done.")
 
 
@@ -79,11 +78,7 @@ def ask_at_a_terminal(interlock, server, *answers):
         while piece := os.read(master, 4096):
             shown += piece
             if left and any(shown.endswith(prompt) for prompt in (b"[q]uit: ", b"reads it: ")):
-                answer = left.pop(0)
-                if answer is INTERRUPT:
-                    process.send_signal(signal.SIGINT)
-                else:
-                    os.write(master, answer.encode())
+                os.write(master, left.pop(0).encode())
     watchdog.cancel()
     os.close(master)
     out = process.stdout.read()
@@ -110,7 +105,7 @@ def test_at_a_terminal_a_no_takes_a_reason(interlock, workspace):
     assert not (workspace / "new.txt").exists()
 
 
-@pytest.mark.parametrize(("key", "status"), [("q\n", 3), (INTERRUPT, 130)])
+@pytest.mark.parametrize(("key", "status"), [("q\n", 3), ("\x04", 130)])
 def test_at_a_terminal_leaving_the_question_open_lets_the_run_rest(interlock, key, status, no_escapes):
     with ChatServer([WRITE, text_turn("Written.")]) as server:
         left, out, shown = ask_at_a_terminal(interlock, server, key)
@@ -251,11 +246,21 @@ def test_a_following_run_owes_what_the_last_one_owed(interlock):
 def test_duties_cannot_be_changed_under_way(interlock):
     with ChatServer([WRITE]) as server:
         interlock.run(server)
-        done = interlock("resume", "s", "--permission", "full")
+        done = interlock("resume", "s", "--check", "true")
 
     assert done.returncode == 2
-    assert "--permission" in done.stderr
+    assert "--check" in done.stderr
     assert "for a run that begins" in done.stderr
+
+
+def test_a_resume_with_full_permission_lets_the_waiting_call_run(interlock, workspace):
+    with ChatServer([WRITE, text_turn("Written.")]) as server:
+        first = interlock.run(server)
+        second = interlock("resume", "s", "--permission", "full")
+
+    assert (first.returncode, second.returncode) == (3, 0)
+    assert second.stdout == "Written.\n"
+    assert interlock("audit", "s").returncode == 0
 
 
 def test_an_address_that_only_the_session_names_gets_no_key(interlock, workspace):

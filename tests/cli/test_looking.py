@@ -6,16 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.chat_server import ChatServer, calls_turn, text_turn
-
-
-@pytest.fixture
-def session(interlock):
-    with ChatServer(
-        [calls_turn([("read_file", {"path": "calc.py"})], "I look."), text_turn("It subtracts.")]
-    ) as server:
-        assert interlock.run(server, task="What does \x1b[2J it do?").returncode == 0
-    return interlock
+from support.chat_server import ChatServer, text_turn
 
 
 def test_a_session_is_listed_with_its_state_and_its_task(session):

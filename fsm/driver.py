@@ -111,8 +111,6 @@ class Driver:
     async def _act(self) -> Event:
         """Run the state's activity, cancellable at any await; what it leaves is staged."""
         if self._cancellation is None:
-            if self.history.state is State.PROVIDER_TURN:
-                self.publish(events.TurnStart(self.history.turns + 1))
             self._activity = asyncio.create_task(self._perform())
             try:
                 await self._watch(self._activity)
@@ -245,6 +243,8 @@ class Driver:
             await self._flush()
         else:
             await self.journal.confirm(self.claim)
+        if self.history.state is State.PROVIDER_TURN:
+            self.publish(events.TurnStart(self.history.turns + 1))
         return self.world
 
     async def commit(self, *records: Record) -> None:

@@ -551,3 +551,14 @@ def test_the_receipt_names_the_candidate_and_its_verdicts():
     kinds = {entry.seq: type(entry.record).__name__ for entry in entries}
     assert kinds[receipt.candidate] == "Candidate"
     assert {kinds[seq] for seq in receipt.verdicts} == {"Verdict"}
+
+
+def test_a_turn_starts_after_everything_before_it_was_shown():
+    bench = Bench(asks_for(("look", {})), says("ok"))
+    asyncio.run(bench.run())
+
+    places = {
+        type(event).__name__: n for n, event in enumerate(bench.events) if isinstance(event, ev.TurnStart | ev.ToolEnd)
+    }
+    assert places["ToolEnd"] < places["TurnStart"]
+    assert [event.turn for event in bench.seen(ev.TurnStart)] == [1, 2]

@@ -128,7 +128,6 @@ POINT = {
             },
         ),
     ],
-    ids=str,
 )
 def test_an_annotation_has_this_schema(annotation, expected):
     def f(value): ...

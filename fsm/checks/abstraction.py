@@ -1,0 +1,100 @@
+"""Which histories are the same for the table: the facts that gates, activities and the fold can tell apart.
+
+Numbers that only grow (sequence numbers, turns, epochs) are left out or capped; what a gate reads of a turn that is
+over is left out. `tests/checks/test_abstraction.py` shows on explored histories that equal keys have equal futures.
+"""
+
+from collections.abc import Hashable
+from typing import Final
+
+import attrs
+
+from gates.text_is_new import SAME
+from states.history import CallState, History
+from states.messages import AssistantMessage, ToolMessage
+from states.names import ENDS, Event, State
+
+from .claims import UNFINISHED, spent
+from .world import REPEATED
+
+EPOCHS: Final = 1
+"""Beyond the first discarded turn epochs differ in their number only."""
+
+
+@attrs.frozen
+class View:
+    """What one search tells apart beyond what every search does.
+
+    `counted`: the gate whose retries are kept. `repeats`: how often the same was said. `epochs`: whether there is an
+    older epoch, from which something may come late.
+    """
+
+    counted: str | None = None
+    repeats: bool = False
+    epochs: bool = True
+
+
+def key_of(history: History, view: View) -> Hashable:
+    """Equal for histories that the search need not tell apart."""
+    retries = history.retries[view.counted] if view.counted else 0
+    judged = history.unanswered or history.closing_event is Event.REPLIED
+    over = history.state in ENDS or (history.state in (State.PROVIDER_TURN, State.SUSPENDED) and not judged)
+    last = history.messages[-1] if history.messages else None
+    return (
+        history.state,
+        history.closing_event,
+        spent(history),
+        history.inputs_answered,
+        view.epochs and min(history.epoch, EPOCHS),
+        len(history.held) > 0,
+        isinstance(last, AssistantMessage) + 2 * isinstance(last, ToolMessage),
+        retries,
+        view.repeats and _sameness(history, retries),
+        history.rest and history.rest.waits_for,
+        history.failure and history.failure.code,
+        history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
+        () if over else _turn(history),
+        () if over else _judgement(history),
+    )
+
+
+def _sameness(history: History, retries: int) -> Hashable:
+    """Other texts than these are never said twice."""
+    if history.last_text not in (REPEATED, "") or not history.same_text:
+        return None
+    return history.last_text, min(history.same_text, SAME * (retries + 1))
+
+
+def _turn(history: History) -> Hashable:
+    if history.turn is None:
+        return None
+    calls = tuple(_call(state) for state in history.calls.values())
+    ended = history.state is State.PROVIDER_TURN or history.turn.finish in UNFINISHED
+    return ended and history.turn.finish, bool(history.text.strip()), history.text == REPEATED, calls
+
+
+def _call(state: CallState) -> Hashable:
+    if state.result is not None:
+        return "answered"
+    return (
+        state.call.name,
+        state.call.arguments == "{oops",
+        state.intent is not None,
+        state.asked,
+        state.approval and state.approval.granted,
+    )
+
+
+def _judgement(history: History) -> Hashable:
+    """Candidate, evidence, verification, seal and receipt, by what they say about each other."""
+    now = history.verification.revision if history.verification else None
+    shown = tuple((item.kinds, item.exit_status == 0, item.revision == now) for item in history.evidence.values())
+    passed = frozenset((name, type(ruling)) for name, (_, ruling) in history.verdicts.items())
+    receipt = history.receipt
+    named = receipt and (
+        receipt.candidate == history.candidate,
+        receipt.revision == now,
+        tuple(name for name, (seq, _) in history.verdicts.items() if seq in receipt.verdicts),
+        len(receipt.evidence),
+    )
+    return history.candidate > 0, now, shown, history.stop_answer is not None, passed, named

@@ -1,0 +1,375 @@
+"""What must be true of every step of every run. Each claim is a plain function and has a twin that says when it bit.
+
+A claim gets the history before a step, the step, and the history after it; it answers None, or a sentence that says
+what is wrong. Claims state facts about records, not about gates: they share no code with what they check.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from fsm.graph import Graph
+from gates.gate import Asked
+from states.history import History
+from states.messages import AssistantMessage, Finish, Message, ToolMessage, calls_of, text_of
+from states.names import ENDS, Event, State
+from states.provider_turn import request_of
+from states.records import (
+    AssistantTurn,
+    ToolIntent,
+    ToolResult,
+    Transition,
+    Verdict,
+)
+from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor
+
+from .moves import Move
+
+Claim = Callable[[History, Move, History], str | None]
+Twin = Callable[[History, Move, History], bool]
+
+JUDGED: Final = (State.CANDIDATE_FINAL, State.VERIFY, State.STOP_HOOK)
+"""States in which a candidate is judged by completion gates, in their order."""
+UNFINISHED: Final = (Finish.LENGTH, Finish.FILTERED, Finish.PAUSED)
+"""Ends of a turn that is not the model's last word."""
+WORKING: Final = (State.PROVIDER_TURN, State.DISPATCH_TOOLS)
+"""States in which more is spent."""
+
+
+def _entered(move: Move, *targets: State) -> bool:
+    transition = move.transition
+    return transition is not None and transition.target in targets
+
+
+def _verdicts(move: Move) -> dict[str, object]:
+    return {record.gate: record.ruling for record in move.records if isinstance(record, Verdict)}
+
+
+def spent(history: History) -> bool:
+    """Whether any limit of the run's budget is reached."""
+    budget, infinite = history.budget, float("inf")
+    return (
+        history.turns >= (budget.max_turns or infinite)
+        or history.usage.total >= (budget.tokens or infinite)
+        or history.seconds >= (budget.seconds or infinite)
+        or history.tool_calls > (budget.max_tool_calls or infinite)
+    )
+
+
+# --- success ----------------------------------------------------------------------------------------------------
+
+
+def success_has_a_receipt(before: History, move: Move, now: History) -> str | None:
+    """`succeeded` is entered only with a receipt for the last candidate, on an unchanged workspace."""
+    if not _entered(move, State.SUCCEEDED):
+        return None
+    receipt, verification = now.receipt, now.verification
+    if receipt is None or receipt.candidate != now.candidate or not now.candidate:
+        return "there is no receipt for the last candidate"
+    if verification is None or verification.candidate != now.candidate or verification.revision != receipt.revision:
+        return "the receipt's workspace is not the verified one"
+    if now.stop_answer is None or now.stop_answer.candidate != now.candidate:
+        return "the inbox was not sealed for this candidate"
+    if now.turn is None or receipt.text != text_of(now.turn.blocks) or now.turn.finish in UNFINISHED:
+        return "the receipt's words are not those of the last, whole turn"
+    return None
+
+
+def success_rests_on_evidence(before: History, move: Move, now: History) -> str | None:
+    """Whatever the contract asks for is shown by evidence that the receipt names, on the receipt's revision."""
+    if not _entered(move, State.SUCCEEDED) or now.receipt is None:
+        return None
+    named = [now.evidence[seq] for seq in now.receipt.evidence if seq in now.evidence]
+    good = [item for item in named if item.exit_status == 0 and item.revision == now.receipt.revision != ""]
+    for kind in now.contract.checks:
+        if not any(kind in item.kinds for item in good):
+            return f"no evidence of a passing {kind} on the final workspace"
+    for command in now.contract.commands:
+        if not any(item.command.strip() == command for item in good):
+            return f"no evidence of `{command}` on the final workspace"
+    return None
+
+
+def success_answers_every_input(before: History, move: Move, now: History) -> str | None:
+    """No step toward success is made where inputs are judged, and none into it, over an unanswered input."""
+    if _entered(move, State.VERIFY, State.FINALIZE, State.SUCCEEDED) and not (
+        now.turn is not None and now.last_input <= now.turn.saw
+    ):
+        return f"input {now.last_input} was never in front of the model"
+    return None
+
+
+def passes_of(graph: Graph) -> Mapping[State, frozenset[str]]:
+    """Names of the completion gates that `graph` asks, by the state in which a candidate is judged."""
+    return {
+        state: frozenset(
+            guard.gate.name
+            for row in graph
+            if row.source is state
+            for guard in row.guards[: 1 if row.target in (*WORKING, State.SUSPENDED) else None]
+            if isinstance(guard, Asked)
+        )
+        for state in JUDGED
+    }
+
+
+def gates_were_asked(required: Mapping[State, frozenset[str]]) -> Claim:
+    """Makes the claim that a candidate moves on only with a fresh pass of every gate of its state.
+
+    required: names by state, as `passes_of` finds them in the table that is meant.
+    """
+    everything = frozenset[str]().union(*required.values())
+
+    def every_gate_passed(before: History, move: Move, now: History) -> str | None:
+        transition = move.transition
+        if transition is None or transition.target not in (*JUDGED, State.FINALIZE, State.SUCCEEDED):
+            return None
+        ruled = _verdicts(move)
+        for name in sorted(required.get(transition.source, frozenset())):
+            if not isinstance(ruled.get(name), Pass):
+                return f"{transition.source} is left toward success without a pass of {name}"
+        if transition.target is not State.SUCCEEDED or now.receipt is None:
+            return None
+        for name in sorted(everything):
+            seq, ruling = now.verdicts.get(name, (0, None))
+            if not isinstance(ruling, Pass) or seq not in now.receipt.verdicts or seq <= now.candidate:
+                return f"the receipt names no pass of {name} on the last candidate"
+        return None
+
+    return every_gate_passed
+
+
+# --- moves ------------------------------------------------------------------------------------------------------
+
+
+def objections_are_obeyed(before: History, move: Move, now: History) -> str | None:
+    """A gate that objected decides where the run goes."""
+    transition = move.transition
+    if transition is None:
+        return None
+    for name, ruling in _verdicts(move).items():
+        if isinstance(ruling, Fail) and transition.target is not State.FAILED:
+            return f"{name} fails the run, which goes on to {transition.target}"
+        if isinstance(ruling, Suspend) and transition.target is not State.SUSPENDED:
+            return f"{name} suspends the run, which goes on to {transition.target}"
+        if isinstance(ruling, Retry) and transition.target not in (State.PROVIDER_TURN, State.SUSPENDED):
+            return f"{name} sends the run back to the model, but it goes to {transition.target}"
+    return None
+
+
+def moves_are_justified(before: History, move: Move, now: History) -> str | None:
+    """What a state is for has happened when it is entered: each target has facts that must be true."""
+    made = move.transition
+    if made is None:
+        return None
+    holds = _JUSTIFIED[made.target](before, made, move)
+    return None if holds else f"{made.source} is left for {made.target} on {made.event}, for no reason"
+
+
+def _whole(history: History) -> bool:
+    return history.turn is not None and history.turn.finish not in (Finish.LENGTH, Finish.FILTERED)
+
+
+def _done(history: History) -> bool:
+    return history.turn is not None and history.turn.finish not in UNFINISHED and not history.calls
+
+
+def _back_to_the_model(history: History, made: Transition, move: Move) -> bool:
+    if history.unanswered:
+        return False
+    if made.event is Event.RESUMED:
+        return True
+    if made.event is Event.SETTLED:
+        return True
+    return any(isinstance(ruling, Retry) for ruling in _verdicts(move).values())
+
+
+_JUSTIFIED: Final[Mapping[State, Callable[[History, Transition, Move], bool]]] = {
+    State.PROVIDER_TURN: _back_to_the_model,
+    State.DISPATCH_TOOLS: lambda history, made, move: (
+        history.unanswered > 0 and (made.event is Event.RESUMED or (made.event is Event.REPLIED and _whole(history)))
+    ),
+    State.AWAIT_RESULTS: lambda history, made, move: (
+        made.event is Event.DISPATCHED and all(call.intent is not None for call in history.open_calls())
+    ),
+    State.CANDIDATE_FINAL: lambda history, made, move: made.event is Event.REPLIED and _done(history),
+    State.VERIFY: lambda history, made, move: made.event is Event.SUBMITTED and history.candidate > 0,
+    State.STOP_HOOK: lambda history, made, move: made.event is Event.VERIFIED and history.verification is not None,
+    State.FINALIZE: lambda history, made, move: made.event is Event.ANSWERED and history.stop_answer is not None,
+    State.SUCCEEDED: lambda history, made, move: made.event is Event.FINALIZED and history.receipt is not None,
+    State.FAILED: lambda history, made, move: any(isinstance(ruling, Fail) for ruling in _verdicts(move).values()),
+    State.SUSPENDED: lambda history, made, move: (
+        made.event is Event.CANCELLED or any(isinstance(ruling, Suspend) for ruling in _verdicts(move).values())
+    ),
+}
+
+
+def evidence_is_spent_once(before: History, move: Move, now: History) -> str | None:
+    """A move rests on what happened since the move before it, and on nothing older."""
+    made = move.transition
+    if made is None:
+        return None
+    fresh = before.unspent | set(range(before.seq + 1, now.seq))
+    if before.closing not in made.rests_on and before.closing:
+        return f"the move does not rest on record {before.closing}, which caused it"
+    stale = sorted(set(made.rests_on) - fresh)
+    return f"the move rests on {stale}, spent before" if stale or now.unspent else None
+
+
+def ends_are_final(before: History, move: Move, now: History) -> str | None:
+    """Nothing leads out of an end but a new run."""
+    return f"{before.state} was left" if before.state in ENDS and move.transition is not None else None
+
+
+def work_is_paid_for(before: History, move: Move, now: History) -> str | None:
+    """The model is asked again, and tools are started, only while there is budget."""
+    return "work goes on without budget" if _entered(move, *WORKING) and spent(now) else None
+
+
+def cycles_count(before: History, move: Move, now: History) -> str | None:
+    """A run that is sent back to the model has used a turn or a retry: no cycle is free."""
+    made = move.transition
+    if made is None or made.target is not State.PROVIDER_TURN or made.event is Event.RESUMED:
+        return None
+    counted = now.turns > 0 if made.event is not Event.TURN_FAILED else now.retries.total() > before.retries.total()
+    return None if counted else "the run goes round without counting"
+
+
+# --- calls and words --------------------------------------------------------------------------------------------
+
+
+def no_turn_over_open_calls(before: History, move: Move, now: History) -> str | None:
+    """The model is never asked, and no run ends, while a call is open."""
+    idle = (State.PROVIDER_TURN, State.CANDIDATE_FINAL, State.VERIFY, State.STOP_HOOK, State.FINALIZE, *ENDS)
+    if now.state in idle and now.closing_event is None and now.unanswered:
+        return f"{now.unanswered} calls are open in {now.state}"
+    return None
+
+
+def every_call_is_answered_once(before: History, move: Move, now: History) -> str | None:
+    """The next request pairs each call with exactly one answer, in the model's order, and asks for something."""
+    if now.state is not State.PROVIDER_TURN or now.closing_event is not None or now.started is None:
+        return None
+    messages = request_of(now, ()).messages
+    complaint = unpaired(messages)
+    goes_on = now.turn is not None and now.turn.finish is Finish.PAUSED
+    if not complaint and not goes_on and move.transition is not None and isinstance(messages[-1], AssistantMessage):
+        return "the next request ends in the model's own words"
+    return complaint
+
+
+def unpaired(messages: Iterable[Message]) -> str | None:
+    """What is wrong with the calls and answers of a request; None if each call has its one answer, in order."""
+    due: list[str] = []
+    seen: set[str] = set()
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if not due or message.call_id != due.pop(0):
+                return f"an answer to {message.call_id} where none is due"
+        elif due:
+            return f"no answer to {due[0]} before the next message"
+        elif isinstance(message, AssistantMessage):
+            due = [call.id for call in calls_of(message.blocks)]
+            if seen & set(due) or len(set(due)) < len(due):
+                return f"a call's id is used twice: {due}"
+            seen |= set(due)
+    return f"no answer to {due[0]}" if due else None
+
+
+def old_epochs_stay_out(before: History, move: Move, now: History) -> str | None:
+    """What an older generation still delivers never enters the conversation."""
+    for record in move.records:
+        if isinstance(record, ToolResult | ToolIntent | AssistantTurn) and record.epoch != before.epoch:
+            return f"a {type(record).__name__} of epoch {record.epoch} in epoch {before.epoch}"
+    return None
+
+
+def no_start_without_leave(before: History, move: Move, now: History) -> str | None:
+    """A call that was put before a person starts only if they agreed."""
+    for record in move.records:
+        if isinstance(record, ToolIntent):
+            state = now.calls[record.call]
+            if state.asked and (state.approval is None or not state.approval.granted):
+                return f"{record.call} starts without the approval that it asked for"
+    return None
+
+
+# --- rests and ends ---------------------------------------------------------------------------------------------
+
+
+def rests_are_explained(before: History, move: Move, now: History) -> str | None:
+    """A resting run says what it waits for, and that is true."""
+    if not _entered(move, State.SUSPENDED):
+        return None
+    rest = now.rest
+    if rest is None or not rest.message or rest not in move.records:
+        return "the run rests and does not say why"
+    asked = any(call.asked and call.approval is None for call in now.open_calls())
+    lies = {
+        WaitsFor.APPROVAL: not asked,
+        WaitsFor.BUDGET: not spent(now),
+        WaitsFor.PROVIDER: now.trouble is None,
+        WaitsFor.RESUME: before.closing_event is not Event.CANCELLED,
+    }
+    return f"it says that it waits for {rest.waits_for}, which is not so" if lies.get(rest.waits_for) else None
+
+
+def failures_are_explained(before: History, move: Move, now: History) -> str | None:
+    """A failed run names the gate and a reason."""
+    if not _entered(move, State.FAILED):
+        return None
+    failure = now.failure
+    if failure is None or not failure.code or not failure.message or failure not in move.records:
+        return "the run failed and does not say why"
+    ruling = _verdicts(move).get(failure.gate)
+    if not isinstance(ruling, Fail) or ruling.code != failure.code:
+        return f"it names {failure.gate or 'no gate'}, which did not fail it"
+    return None
+
+
+def reasons_are_not_left_over(before: History, move: Move, now: History) -> str | None:
+    """A run that works does not carry the reason of an earlier rest, nor one that goes on a failure."""
+    if now.rest is not None and _entered(move, *(state for state in State if state is not State.SUSPENDED)):
+        return f"in {now.state} the run still says that it waits for {now.rest.waits_for}"
+    return None
+
+
+TWINS: Final[Mapping[Claim, Twin]] = {
+    success_has_a_receipt: lambda before, move, now: now.state is State.SUCCEEDED,
+    success_rests_on_evidence: lambda before, move, now: (
+        now.state is State.SUCCEEDED and now.receipt is not None and bool(now.receipt.evidence)
+    ),
+    success_answers_every_input: lambda before, move, now: (
+        before.state in JUDGED and _entered(move, State.PROVIDER_TURN) and not now.inputs_answered
+    ),
+    objections_are_obeyed: lambda before, move, now: any(
+        isinstance(ruling, Fail | Suspend | Retry) for ruling in _verdicts(move).values()
+    ),
+    moves_are_justified: lambda before, move, now: move.transition is not None,
+    evidence_is_spent_once: lambda before, move, now: move.transition is not None and len(move.transition.rests_on) > 1,
+    ends_are_final: lambda before, move, now: before.state in ENDS,
+    work_is_paid_for: lambda before, move, now: before.closing_event is not None and spent(before),
+    cycles_count: lambda before, move, now: _entered(move, State.PROVIDER_TURN) and now.retries.total() > 0,
+    no_turn_over_open_calls: lambda before, move, now: before.unanswered > 0 and now.unanswered == 0,
+    every_call_is_answered_once: lambda before, move, now: (
+        now.state is State.PROVIDER_TURN and any(isinstance(message, ToolMessage) for message in now.messages)
+    ),
+    old_epochs_stay_out: lambda before, move, now: now.epoch > 0 and now.unanswered > 0,
+    no_start_without_leave: lambda before, move, now: (
+        any(isinstance(record, ToolIntent) for record in move.records)
+        and any(state.asked for state in now.calls.values())
+    ),
+    rests_are_explained: lambda before, move, now: _entered(move, State.SUSPENDED),
+    failures_are_explained: lambda before, move, now: _entered(move, State.FAILED),
+    reasons_are_not_left_over: lambda before, move, now: before.rest is not None and _entered(move, *WORKING),
+}
+"""Every claim, and its twin: true of a step on which the claim bites. If it is true of none, the claim is vacuous."""
+
+STANDARD: Final[tuple[Claim, ...]] = tuple(TWINS)
+
+
+def broken(claims: tuple[Claim, ...], before: History, move: Move, now: History) -> Iterator[tuple[str, str]]:
+    """Name and complaint of each claim that the step breaks."""
+    for claim in claims:
+        why = claim(before, move, now)
+        if why is not None:
+            yield claim.__name__, why

@@ -1,0 +1,283 @@
+"""What a walk can do to a session, and what it looks at after each deed. Knows nothing of how deeds are chosen."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+import attrs
+
+from fsm import events
+from fsm.audit import audit
+from fsm.graph import Graph, Row
+from fsm.journal.memory import Fault, MemoryJournal
+from fsm.loop import Loop
+from fsm.result import Result, RunStatus
+from states import ports
+from states.errors import Fenced, JournalError, SessionBusy
+from states.history import History
+from states.names import RESTING
+from states.ports import Draft
+from states.records import Finalized, ToolIntent
+
+from .broken import Broken
+from .claims import Claim
+from .replay import Prefix
+from .stage import Bench, Ledger, Prompter, StageClock, StageWorkspace
+from .track import Track
+
+MakeLoop = Callable[..., Loop]
+"""Takes provider, tools, journal, clock and workspace by name, and gives a loop of the user's own making."""
+
+PATIENCE: Final = 12
+"""Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
+STORE_FAILED: Final = frozenset({"message_persistence_failed", "tool_persistence_failed"})
+"""Reasons of a run whose store failed."""
+
+
+@attrs.define(eq=False)
+class Process:
+    """One process that runs the session: its loop, its model, its tools, and what it is doing."""
+
+    loop: Loop
+    model: Prompter
+    bench: Bench
+    task: "asyncio.Task[Result] | None" = None
+
+    async def drop(self) -> None:
+        """End it without letting it do anything more: its claim is gone, so it can write nothing."""
+        if self.task is not None:
+            self.task.cancel()
+            with suppress(asyncio.CancelledError, JournalError):
+                await self.task
+
+
+class Deeds:
+    """One journal with faults, one session after the other, and whoever runs them."""
+
+    make_loop: MakeLoop
+    graph: Graph
+    claims: tuple[Claim, ...]
+    visited: Counter[Row]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock, self.workspace = StageClock(), StageWorkspace()
+        self.faults: list[Fault] = []
+        self.journal = MemoryJournal(self._next_fault(), after=self._appended, now=self.clock.now)
+        self.ledger = Ledger(self._intent, self._answered)
+        self.tracks: dict[str, Track] = {}
+        self.known_findings: dict[str, int] = {}
+        """What an audit says of the past that a walk has taken up."""
+        self.session = ""
+        self.here: Process | None = None
+        self.zombies: list[Process] = []
+        self.hint = ""
+        """What the search did next, after the past that was taken up."""
+        self.activity = 0
+        self.failed_commit = False
+
+    # --- what the stage asks ------------------------------------------------------------------------------------
+
+    def _next_fault(self) -> Iterator[Fault]:
+        while True:
+            self.failed_commit |= bool(self.faults)
+            yield self.faults.pop() if self.faults else Fault.NONE
+
+    def _appended(self, claim: ports.Claim, drafts: Sequence[Draft]) -> None:
+        self.activity += 1
+        for draft in drafts:
+            self.tracks[claim.session].take(draft.entry)
+
+    def _entry(self, key: str) -> tuple[Track, object]:
+        session, _, seq = key.rpartition(":")
+        track = self.tracks[session]
+        return track, track.entries[int(seq) - 1].record if int(seq) <= len(track.entries) else None
+
+    def _intent(self, key: str) -> ToolIntent | None:
+        record = self._entry(key)[1]
+        return record if isinstance(record, ToolIntent) else None
+
+    def _answered(self, key: str) -> bool:
+        track, record = self._entry(key)
+        state = track.history.calls.get(record.call) if isinstance(record, ToolIntent) else None
+        return state is None or state.result is not None
+
+    def _shown(self, event: events.Event) -> None:
+        """What is shown as durable must be."""
+        self.activity += 1
+        if event.seq is not None and event.seq > self.track.history.seq:
+            self.ledger.problems.append(f"{type(event).__name__} {event.seq} is shown before it is durable")
+
+    @property
+    def track(self) -> Track:
+        return self.tracks[self.session]
+
+    @property
+    def history(self) -> History:
+        return self.track.history
+
+    # --- looking ------------------------------------------------------------------------------------------------
+
+    async def perform(self, deed: Callable[[], object]) -> None:
+        """Do it, let everybody act until all wait for a cue, and look."""
+        done = deed()
+        if asyncio.iscoroutine(done):
+            await done
+        await self._settle()
+        self._look()
+
+    async def _settle(self) -> None:
+        """Let everybody act until all wait for a cue."""
+        quiet, seen = 0, -1
+        while quiet < PATIENCE:
+            await asyncio.sleep(0)
+            now = self.activity + sum(self.ledger.starts.values()) + (self.here.model.requests if self.here else 0)
+            quiet, seen = (quiet + 1 if now == seen else 0), now
+
+    def _look(self) -> None:
+        """Did anything happen that must not? Did the run come to an end?"""
+        if self.here is not None and self.here.task is not None and self.here.task.done():
+            task, self.here.task = self.here.task, None
+            self._ended(task)
+        for zombie in [zombie for zombie in self.zombies if zombie.task is not None and zombie.task.done()]:
+            self.zombies.remove(zombie)
+            self._lost(zombie.task)
+        problems = self.ledger.problems + [problem for track in self.tracks.values() for problem in track.problems]
+        if problems:
+            raise Broken("walk", problems[0])
+
+    def _ended(self, task: "asyncio.Task[Result]") -> None:
+        """A run that ended says what the journal says."""
+        history = self.history
+        if self.failed_commit:
+            self.failed_commit = False
+            self.here = None
+            self.journal.crash()  # whoever comes next opens the journal anew
+            said = None if task.cancelled() else task.result().reason
+            known = said is None or said in STORE_FAILED
+            self._require(known or history.state in RESTING, f"a failed store is called {said}")
+            return
+        if task.cancelled():
+            self._require(history.state in RESTING, "a cancelled caller leaves a run that does not rest")
+            return
+        result = task.result()
+        self._require(
+            history.state.value == result.status.value, f"{result.status} is said, {history.state} is durable"
+        )
+        if result.status is RunStatus.SUCCEEDED:
+            receipts = [entry.record for entry in self.track.entries if isinstance(entry.record, Finalized)]
+            self._require(bool(receipts) and result.receipt == receipts[-1], "success without its durable receipt")
+        if result.status is RunStatus.SUSPENDED:
+            self._require(
+                history.rest is not None and result.reason == history.rest.waits_for, "another rest is durable"
+            )
+
+    def _lost(self, task: "asyncio.Task[Result] | None") -> None:
+        """A process that lost its session learns it from the store, and only from there."""
+        if task is None or task.cancelled():
+            return
+        error = task.exception()
+        self._require(isinstance(error, Fenced), f"a process that had lost the session ended with {error!r}")
+
+    def _require(self, holds: bool, why: str) -> None:
+        if not holds:
+            raise Broken("walk", why)
+
+    # --- doing --------------------------------------------------------------------------------------------------
+
+    def _process(self) -> Process:
+        model = Prompter(self.ledger, lambda session: self.tracks[session].history.messages)
+        bench = Bench(self.ledger, self.workspace)
+        loop = type(self).make_loop(
+            provider=model, tools=bench, journal=self.journal, clock=self.clock, workspace=self.workspace
+        )
+        return Process(loop, model, bench)
+
+    def _new_session(self) -> None:
+        self.session = f"walk-{len(self.tracks) + 1}"
+        self.tracks[self.session] = Track(self.graph, self.claims, History(self.session), rows=self.visited)
+
+    async def begin(self) -> None:
+        self._new_session()
+        self.here = self._process()
+        self.here.task = asyncio.create_task(self.here.loop.run("the task", session=self.session, on_event=self._shown))
+
+    async def take_up(self, start: Prefix) -> None:
+        self._new_session()
+        claim = await self.journal.claim(self.session, create=True)
+        rows, track = Counter(self.visited), self.track
+        await self.journal.append(claim, start.drafts)
+        await self.journal.release(claim)
+        self.visited.clear()
+        self.visited.update(rows)  # only what the loop does counts
+        self.known_findings[self.session] = len(audit(self.graph, track.entries, self.session))
+        self.hint = start.hint
+        self.clock.time = max(self.clock.time, track.history.at)
+        self.here = None
+
+    async def resume(self, message: str | None = None, **options: Any) -> None:
+        self.here = self.here or self._process()
+        self.here.task = asyncio.create_task(
+            self.here.loop.resume(self.session, message, on_event=self._shown, **options)
+        )
+
+    async def cancel_idle(self) -> None:
+        process = self.here or self._process()
+        rests = self.history.state in RESTING
+        stopped = await process.loop.cancel(self.session, "not wanted any more")
+        self._require(stopped is not rests, f"cancelling in {self.history.state} said {stopped}")
+        self._require(self.history.state in RESTING, "a cancelled run does not rest")
+
+    async def cancel_from_afar(self) -> None:
+        other = self._process()
+        self._require(await other.loop.cancel(self.session), "a running session was said to be at rest")
+        self.clock.advance(1.0)
+
+    async def crash(self, *, happened: bool) -> None:
+        """The process is gone between two instructions; what its tools had begun may have happened."""
+        if self.here is None:
+            return
+        here, self.here = self.here, None
+        here.bench.dead = True
+        if happened:
+            for waiting in here.bench.waiting:
+                here.bench.effect(waiting)
+        self.journal.crash()
+        self.faults.clear()
+        self.failed_commit = False
+        await here.drop()
+
+    async def take_over(self) -> None:
+        """The store gives the session to another process; this one does not know it yet."""
+        if self.here is None:
+            return
+        self.here.bench.dead = True
+        self.zombies.append(self.here)
+        self.here = None
+        self.journal.crash()
+        self.faults.clear()
+        self.failed_commit = False
+        await self.resume()
+
+    async def try_to_own(self) -> None:
+        seq = self.history.seq
+        with suppress(SessionBusy):
+            await self._process().loop.resume(self.session, "me too")
+            raise Broken("walk", "two processes run one session")
+        self._require(self.history.seq == seq, "a refused owner has written")
+
+    async def end(self, *, broken: bool) -> None:
+        """Nobody runs anything any more. The journal must hold what was seen, and justify it."""
+        for process in [*self.zombies, *([self.here] if self.here else [])]:
+            process.bench.dead = True
+            self.journal.crash()
+            await process.drop()
+        self.journal.crash()
+        for session, track in self.tracks.items() if not broken else ():
+            entries = await self.journal.read(session)
+            self._require(entries == track.entries, "the journal does not hold what it said that it held")
+            self._require((again := track.fold_again()) is None, again or "")
+            findings = audit(self.graph, entries, session)[self.known_findings.get(session, 0) :]
+            self._require(not findings, f"the audit says: {findings[:1]}")

@@ -1,0 +1,212 @@
+"""The outside world of a run on a stage: each actor waits for its cue, and the ledger remembers what really happened.
+
+A model that answers when it is told to, tools whose effects are counted, a clock and a workspace that stand still
+until somebody moves them. They check what only the outside can see, and note it in `Ledger.problems`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from states.messages import text_of
+from states.ports import (
+    ProviderTrouble,
+    ReasoningDelta,
+    Reply,
+    Request,
+    RetryNotice,
+    TextDelta,
+    ToolOutput,
+    ToolRun,
+    ToolSpec,
+)
+from states.records import JSON, Status, ToolIntent
+
+from .claims import unpaired
+from .world import READ, WRITE
+
+NOTE, SEND, SHELL = "note", "send", "bash"
+TEST: Final = "pytest -q"
+_OBJECT: Final[Mapping[str, JSON]] = {"type": "object"}
+SPECS: Final = (
+    ToolSpec(READ, "reads", _OBJECT, read_only=True, concurrency_safe=True),
+    ToolSpec(WRITE, "has an effect", _OBJECT),
+    ToolSpec(NOTE, "has an effect that counts once for each key", _OBJECT, idempotent=True),
+    ToolSpec(SEND, "has an effect that it can look up", _OBJECT, reconcilable=True),
+    ToolSpec(SHELL, "runs a command", _OBJECT),
+)
+"""One tool of each kind that recovery tells apart."""
+
+
+class StageClock:
+    """Time that passes when somebody says so. Whoever sleeps wakes when the time has come."""
+
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        wakes = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self.time + seconds, wakes))
+        await wakes
+
+    def advance(self, seconds: float) -> None:
+        self.time += seconds
+        due = [wakes for at, wakes in self._sleepers if at <= self.time]
+        self._sleepers = [(at, wakes) for at, wakes in self._sleepers if at > self.time]
+        for wakes in due:
+            if not wakes.done():
+                wakes.set_result(None)
+
+
+class StageWorkspace:
+    """A workspace that is nothing but its revision."""
+
+    def __init__(self) -> None:
+        self.number = 1
+
+    def change(self) -> None:
+        self.number += 1
+
+    async def revision(self) -> str:
+        return f"r{self.number}"
+
+
+@attrs.define(eq=False)
+class Ledger:
+    """What happened outside, whoever believes it. `intent_of` finds the durable intent of a key."""
+
+    intent_of: Callable[[str], ToolIntent | None]
+    answered: Callable[[str], bool]
+    starts: dict[str, int] = attrs.field(factory=dict)
+    """How often a key was started."""
+    effects: dict[str, int] = attrs.field(factory=dict)
+    """How often a key had its effect."""
+    problems: list[str] = attrs.field(factory=list)
+
+    def start(self, run: ToolRun, spec: ToolSpec) -> None:
+        """A tool starts: its intent must be durable, and a second start must be one that its declaration allows."""
+        intent = self.intent_of(run.key)
+        if intent is None or intent.name != run.name:
+            self.problems.append(f"{run.name} starts under {run.key} before its intent is durable")
+        if self.answered(run.key):
+            self.problems.append(f"{run.name} starts under {run.key}, which has a durable answer")
+        again = self.starts.get(run.key, 0) > 0
+        self.starts[run.key] = self.starts.get(run.key, 0) + 1
+        if again and not (spec.read_only or spec.idempotent or spec.reconcilable):
+            self.problems.append(f"{run.name} starts twice under {run.key}, unasked")
+
+    def happen(self, run: ToolRun, spec: ToolSpec) -> None:
+        """The effect takes place. An idempotent tool sees by the key that it has happened before."""
+        known = self.effects.get(run.key, 0)
+        self.effects[run.key] = 1 if spec.idempotent else known + 1
+        if known and not (spec.read_only or spec.idempotent):
+            self.problems.append(f"the effect of {run.name} happens twice under {run.key}")
+
+
+@attrs.define(eq=False)
+class Waiting:
+    """An actor waits for its cue."""
+
+    run: ToolRun
+    cue: "asyncio.Future[ToolOutput]"
+
+
+@attrs.define(eq=False)
+class Bench:
+    """Tools of one process. When that is dead, they are too."""
+
+    ledger: Ledger
+    workspace: StageWorkspace
+    specs: Sequence[ToolSpec] = SPECS
+    waiting: list[Waiting] = attrs.field(factory=list)
+    dead: bool = False
+
+    def spec(self, name: str) -> ToolSpec | None:
+        return next((spec for spec in self.specs if spec.name == name), None)
+
+    def complaint(self, name: str, arguments: JSON) -> str | None:
+        if self.spec(name) is None:
+            return f"there is no tool {name!r}."
+        return None if isinstance(arguments, dict) else "the arguments are no object."
+
+    async def run(self, run: ToolRun) -> ToolOutput:
+        if self.dead:
+            self.ledger.problems.append(f"{run.name} starts in a process that lost the session")
+        self.ledger.start(run, self._known(run))
+        waiting = Waiting(run, asyncio.get_running_loop().create_future())
+        self.waiting.append(waiting)
+        run.progress("started")
+        try:
+            return await waiting.cue
+        finally:
+            self.waiting.remove(waiting)
+
+    async def reconcile(self, run: ToolRun) -> ToolOutput | None:
+        if self.ledger.effects.get(run.key):
+            return ToolOutput(Status.OK, "it had happened")
+        return None
+
+    def finish(self, waiting: Waiting, status: Status, *, exit_status: int = 0) -> None:
+        """Let a tool end: with its effect, unless it failed."""
+        run = waiting.run
+        if status is Status.OK:
+            self.effect(waiting)
+        found: dict[str, JSON] = {}
+        if run.name == SHELL:
+            found = {"command": str(run.arguments.get("command", "")), "exit_status": exit_status}
+        waiting.cue.set_result(ToolOutput(status, f"{run.name}: {status}", found))
+
+    def effect(self, waiting: Waiting) -> None:
+        spec = self._known(waiting.run)
+        self.ledger.happen(waiting.run, spec)
+        if waiting.run.name in (WRITE, NOTE, SEND):
+            self.workspace.change()
+
+    def _known(self, run: ToolRun) -> ToolSpec:
+        spec = self.spec(run.name)
+        if spec is None:
+            raise KeyError(run.name)
+        return spec
+
+
+@attrs.define(eq=False)
+class Prompter:
+    """A model that waits for its cue. `durable` gives the messages that a session's journal holds."""
+
+    ledger: Ledger
+    durable: Callable[[str], Sequence[object]]
+    model: str = "staged"
+    secrets: Sequence[str] = ()
+    asked: "asyncio.Future[Reply | ProviderTrouble] | None" = None
+    requests: int = 0
+
+    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+        self.requests += 1
+        complaint = unpaired(request.messages)
+        if complaint:
+            self.ledger.problems.append(f"a request is not paired: {complaint}")
+        if list(request.messages) != list(self.durable(request.session)):
+            self.ledger.problems.append("a request holds something that is not durable, or leaves something out")
+        self.asked = asyncio.get_running_loop().create_future()
+        try:
+            said = await self.asked
+        finally:
+            self.asked = None
+        if isinstance(said, ProviderTrouble):
+            yield TextDelta("so far ")
+            raise said
+        if text := text_of(said.blocks):
+            yield TextDelta(text)
+        yield said
+
+    async def close(self) -> None:
+        """Nothing is open."""

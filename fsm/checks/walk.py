@@ -1,0 +1,111 @@
+"""Random walks of the real loop over a journal with faults, from the start and from everywhere that `explore` found.
+
+A step is whatever can happen next: an answer, a result, words, a cancellation, a crash, a commit that fails, another
+owner. What must never happen is checked when it could: as a tool starts, as a request is made, as a record becomes
+durable, as an event is shown, and as the run ends. Rows of the table that no walk ever took fail the test.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from hypothesis import settings
+
+from fsm.graph import Graph, Row
+from fsm.journal.memory import MemoryJournal
+from states.names import Event, State
+
+from . import explore
+from .broken import Broken
+from .claims import STANDARD, Claim, gates_were_asked, passes_of
+from .deeds import MakeLoop
+from .replay import Prefix, prefixes
+from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
+from .walker import Choice, Walker
+
+NOT_JOURNALED: Final = "when the store fails, nothing can be written down about it"
+SHARE: Final = 0.8
+"""Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them."""
+ENOUGH: Final = 100
+FOLLOWED: Final = 6
+"""Steps for which each past is followed before the random walks begin."""
+
+
+@lru_cache(maxsize=8)
+def _starts(graph: Graph) -> tuple[Prefix, ...]:
+    return tuple(prefixes(explore.check(graph), graph, SPECS, StageClock().time))
+
+
+def of(
+    make_loop: MakeLoop,
+    *,
+    claims: tuple[Claim, ...] = (),
+    exempt: Mapping[Row, str] | None = None,
+    name: str = "Walk",
+) -> type:
+    """A class whose `.TestCase` walks the loops that `make_loop` makes, as many and as far as Hypothesis is set to.
+
+    claims: further ones. exempt: rows that need not be taken, with the reason. name: two walks of one test module need
+    two, since Hypothesis files its examples under it.
+    """
+    probe = make_loop(
+        provider=Prompter(Ledger(lambda _: None, lambda _: False), lambda _: ()),
+        tools=Bench(Ledger(lambda _: None, lambda _: False), StageWorkspace()),
+        journal=MemoryJournal(),
+        clock=StageClock(),
+        workspace=StageWorkspace(),
+    )
+    graph = probe.graph
+    module = getattr(make_loop, "__module__", __name__)
+    members = {
+        "__module__": module,
+        "__qualname__": f"{name}Machine",
+        "make_loop": staticmethod(make_loop),
+        "graph": graph,
+        "claims": (*STANDARD, gates_were_asked(passes_of(graph)), *claims),
+        "visited": Counter[Row](),
+    }
+    machine: type[Walker] = type(f"{name}Machine", (Walker,), members)
+    excused = {row: NOT_JOURNALED for row in graph if row.event is Event.COMMIT_FAILED} | dict(exempt or {})
+
+    class Case(machine.TestCase):  # type: ignore[name-defined,misc]  # Hypothesis makes this class at run time
+        def runTest(self) -> None:  # noqa: N802  unittest's name
+            machine.starts = _starts(graph)
+            machine.visited.clear()
+            super().runTest()
+            alone = Counter(machine.visited)
+            for start in machine.starts:
+                _follow(machine, start)
+            _covered(graph, alone, machine.visited, excused)
+
+    Case.__name__ = Case.__qualname__ = name
+    Case.__module__ = module
+    return type(name, (), {"TestCase": Case, "machine": machine, "__module__": module})
+
+
+def _follow(machine: type[Walker], start: Prefix) -> None:
+    """Take up one past and let the run go on in the way in which the search went on, undisturbed."""
+    walker = machine()
+    try:
+        walker.step_now(Choice(start.name, lambda: walker.take_up(start)))
+        for _ in range(FOLLOWED):
+            walker.step_now(next((c for group in walker.groups() for c in group), Choice("nothing", lambda: None)))
+    finally:
+        walker.teardown()
+
+
+def _covered(graph: Graph, alone: Counter[Row], visited: Counter[Row], excused: Mapping[Row, str]) -> None:
+    """A walk that never got somewhere has shown nothing about it."""
+    due = [row for row in graph if row not in excused]
+    missed = [row for row in due if not visited[row]]
+    missed += [row for row in due if row.target is State.SUCCEEDED and not alone[row] and row not in missed]
+    if missed:
+        raise Broken("every_row_is_taken", f"{len(missed)} rows were never taken", [_told(row) for row in missed])
+    taken = sum(alone[row] > 0 for row in due)
+    if settings.default is not None and settings.default.max_examples >= ENOUGH and taken < SHARE * len(due):
+        raise Broken("walks_get_around", f"the random walks took only {taken} of {len(due)} rows")
+
+
+def _told(row: Row) -> str:
+    return f"{row.source} -- {row.event} [{', '.join(guard.name for guard in row.guards)}] --> {row.target}"

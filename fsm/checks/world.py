@@ -1,0 +1,366 @@
+"""The environment that `explore` sets against a run: everything that could be committed next, honest or not.
+
+Honest moves are what the activities of `states`, a person, or the driver leave; where an activity is pure, it is the
+activity itself that is asked. The others are lies and accidents: answers to calls that are not open, records of dead
+epochs, receipts for another candidate, ends of activities that are not running.
+"""
+
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar, cast
+
+import attrs
+
+from states import dispatch_tools
+from states.await_results import close
+from states.contract import Budget, Contract, Permission
+from states.finalize import receipt
+from states.history import CallState, History
+from states.messages import Block, Call, Finish, Text
+from states.names import ENDS, RESTING, State
+from states.ports import Reply, Run, ToolOutput, ToolRun, ToolSpec
+from states.provider_turn import turn_of
+from states.records import (
+    JSON,
+    Approval,
+    AssistantTurn,
+    BudgetChange,
+    Cancellation,
+    Candidate,
+    Dispatch,
+    Evidence,
+    Finalized,
+    Record,
+    Resumed,
+    RunStarted,
+    Settlement,
+    Source,
+    Status,
+    StopAnswer,
+    ToolIntent,
+    ToolResult,
+    Trouble,
+    TurnDiscarded,
+    TurnFailure,
+    UserInput,
+    Verification,
+)
+
+from .moves import Move
+
+Moves = Iterator[Move]
+Proofs = Callable[[History], Iterable[tuple[str, tuple[Record, ...]]]]
+"""What may be gathered in `verify`: a label and records, for each case."""
+
+SECONDS: Final = 60.0
+"""Budget of a run; an activity takes no time, or twice as much as there is."""
+LONG: Final = 2 * SECONDS
+NOW, OLD = "r2", "r1"
+"""Workspace revisions."""
+READ, WRITE = "look", "act"
+REPEATED: Final = "the same"
+"""What a stubborn model says; every other answer is new."""
+
+
+class Shelf:
+    """Two tools, described and never run: one reads, one has an effect and waits for an approval."""
+
+    specs: Final = (
+        ToolSpec(READ, "reads", {"type": "object"}, read_only=True, concurrency_safe=True),
+        ToolSpec(WRITE, "has an effect", {"type": "object"}),
+    )
+
+    def spec(self, name: str) -> ToolSpec | None:
+        return next((spec for spec in self.specs if spec.name == name), None)
+
+    def complaint(self, name: str, arguments: JSON) -> str | None:
+        return None if self.spec(name) else f"there is no tool {name!r}."
+
+    async def run(self, run: ToolRun) -> ToolOutput:
+        raise NotImplementedError("explore runs no tool")
+
+    async def reconcile(self, run: ToolRun) -> ToolOutput | None:
+        raise NotImplementedError("explore runs no tool")
+
+
+@attrs.frozen
+class _Desk:
+    """As much of a run as `dispatch_tools` looks at."""
+
+    history: History
+    tools: Shelf = attrs.field(factory=Shelf)
+
+
+Value = TypeVar("Value")
+
+
+def at_once(work: Awaitable[Value]) -> Value:
+    """The result of a coroutine that waits for nothing."""
+    steps = cast("Generator[Any, None, Value]", work.__await__())
+    try:
+        next(steps)
+    except StopIteration as done:
+        return cast("Value", done.value)
+    raise RuntimeError("this activity was expected to be pure, but it waits for something")
+
+
+STARTED: Final = RunStarted(
+    1,
+    graph="",
+    tools="",
+    model="",
+    contract=Contract(checks=("test",)),
+    budget=Budget(max_turns=None, seconds=SECONDS),
+    permission=Permission.ASK,
+)
+"""The run that is explored: it owes evidence, its time is limited, and its effectful tool needs an approval."""
+
+
+def proofs(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
+    """Evidence for the first duty of the contract: none, good, of an older workspace, of a failing command."""
+    yield "no evidence", ()
+    kinds = history.contract.checks
+    if kinds:
+        shown = Evidence(kinds, "pytest -q", 0, NOW, history.turn_seq)
+        yield "a passing test", (shown,)
+        yield "a test that passed on an older workspace", (attrs.evolve(shown, revision=OLD),)
+        yield "a failing test", (attrs.evolve(shown, exit_status=1),)
+
+
+Asking = tuple[tuple[str, str], ...]
+CALLS: Final[Mapping[str, Asking]] = {
+    "a read": ((READ, "{}"),),
+    "an effect": ((WRITE, "{}"),),
+    "arguments that are no JSON": ((READ, "{oops"),),
+    "an unknown tool": (("nothing", "{}"),),
+    "two reads": ((READ, "{}"), (READ, '{"n":2}')),
+    "an effect, then a read": ((WRITE, "{}"), (READ, "{}")),
+    "nonsense, then an effect": ((READ, "{oops"), (WRITE, "{}")),
+    "two effects": ((WRITE, "{}"), (WRITE, '{"n":2}')),
+}
+"""What a turn may ask for: tool and arguments of each call."""
+A_READ: Final = {"a read": CALLS["a read"]}
+
+
+@attrs.frozen
+class World:
+    """`hostile`: lies and accidents are in it. `calls`: what the model may ask for; nothing makes it a talker, which
+    may say the same thing again.
+    """
+
+    hostile: bool = True
+    calls: Mapping[str, Asking] = attrs.field(factory=lambda: CALLS)
+    proofs: Proofs = proofs
+
+    def moves(self, history: History) -> Moves:
+        """Everything that could be committed next, apart from the move that the table decides about."""
+        if history.closing_event is None:
+            yield from _MENU[history.state](self, history)
+        if history.state not in RESTING:
+            yield from _stops(history)
+            if history.closing_event is None:
+                yield Move("an input arrives", (_input(),))
+            elif self.hostile:
+                yield Move("an input arrives too late", (_input(),), honest=False)
+        if self.hostile and history.started is not None:
+            yield from _accidents(history)
+
+
+def _input() -> UserInput:
+    return UserInput("and another thing", Source.STEERING)
+
+
+# --- the model --------------------------------------------------------------------------------------------------
+
+
+def _turn(history: History, *blocks: Block, finish: Finish = Finish.STOP, saw: int | None = None) -> AssistantTurn:
+    return turn_of(Reply(blocks, finish), history, history.seq if saw is None else saw)
+
+
+def _calls(wanted: Asking) -> tuple[Call, ...]:
+    return tuple(Call("", name, arguments) for name, arguments in wanted)
+
+
+def _provider_turn(world: World, history: History) -> Moves:
+    answer = Text(f"answer {history.turn_count + 1}")
+    read = _calls(CALLS["a read"])
+    said, cut = _turn(history, answer), _turn(history, answer, finish=Finish.LENGTH)
+    asks, paused = _turn(history, *read, finish=Finish.CALLS), _turn(history, answer, finish=Finish.PAUSED)
+    yield Move("the model answers", (said,))
+    yield Move("the model answers with nothing", (_turn(history),))
+    yield Move("an input is taken, then the model answers", (_input(), _turn(history, answer, saw=history.seq + 1)))
+    if not world.calls:
+        yield Move("the model gives the same answer", (_turn(history, Text(REPEATED)),))
+        return
+    for label, wanted in world.calls.items():
+        yield Move(f"the model asks for {label}", (_turn(history, *_calls(wanted), finish=Finish.CALLS),))
+    yield Move("the answer is cut off", (cut,))
+    yield Move("a call is cut off", (_turn(history, *read, finish=Finish.LENGTH),))
+    yield Move("the provider pauses", (paused,))
+    yield Move("the provider gives no reason for its end", (_turn(history, answer, finish=Finish.UNKNOWN),))
+    yield Move("the answer is withheld", (_turn(history, answer, finish=Finish.FILTERED),))
+    for label, turn in (
+        ("the answer is cut off", cut),
+        ("the provider pauses", paused),
+        ("the model asks", asks),
+    ):
+        yield Move(f"{label}, and the time is up", (turn,), pause=LONG)
+    for trouble in Trouble:
+        yield Move(f"the provider is in trouble: {trouble}", _trouble(history, trouble))
+    yield Move("the answer breaks off, and the time is up", _trouble(history, Trouble.CUT), pause=LONG)
+    if world.hostile:
+        dead = attrs.evolve(said, epoch=history.epoch - 1)
+        yield Move("an answer of a dead epoch", (dead,), honest=False)
+
+
+def _trouble(history: History, trouble: Trouble) -> tuple[Record, ...]:
+    failure = TurnFailure(trouble, f"trouble: {trouble}", None, history.seq, history.epoch)
+    cut = (TurnDiscarded(history.epoch + 1, "it broke off"),) if trouble is Trouble.CUT else ()
+    return (*cut, failure)
+
+
+# --- the tools --------------------------------------------------------------------------------------------------
+
+
+def _dispatch(world: World, history: History) -> Moves:
+    outcome = at_once(dispatch_tools.act(cast("Run", _Desk(history))))  # a desk is all that this activity looks at
+    yield Move("the calls are dispatched", outcome.records)
+    if world.hostile:
+        idle = [state for state in history.open_calls() if state.intent is None]
+        if idle:
+            yield Move("a dispatch that leaves calls out", (Dispatch(history.turn_seq),), honest=False)
+        if len(idle) > 1:
+            yield Move("the last call starts first", (_intent(history, idle[-1]), *outcome.records), honest=False)
+
+
+def _intent(history: History, state: CallState) -> ToolIntent:
+    return ToolIntent(state.call.id, state.call.name, "{}", state.order, history.epoch)
+
+
+def _await(world: World, history: History) -> Moves:
+    settled = Settlement(history.turn_seq)
+    open_calls = history.open_calls()
+    for state in open_calls:
+        for status in (Status.OK, Status.ERROR, Status.UNKNOWN, Status.CANCELLED):
+            result = ToolResult(state.call.id, status, f"{status}", epoch=history.epoch)
+            ends = (settled,) if len(open_calls) == 1 else ()
+            yield Move(f"call {state.order + 1} is answered: {status}", (result, *ends))
+            if ends:
+                yield Move(f"call {state.order + 1} is answered: {status}, then a crash", (result,))
+    if not open_calls:
+        yield Move("the turn is settled", (settled,))
+        yield Move("the turn is settled, and the time is up", (settled,), pause=LONG)
+    elif world.hostile:
+        yield Move("the turn is settled too early", (settled,), honest=False)
+        for epoch in (history.epoch - 1, history.epoch + 1):
+            late = ToolResult(open_calls[0].call.id, Status.OK, "late", epoch=epoch)
+            yield Move("a result of another epoch", (late,), honest=False)
+
+
+# --- the candidate ----------------------------------------------------------------------------------------------
+
+
+def _candidate(world: World, history: History) -> Moves:
+    yield Move("the candidate is put up", (Candidate(history.turn_seq),))
+    yield Move("the candidate is put up, and the time is up", (Candidate(history.turn_seq),), pause=LONG)
+    yield Move("an input, then the candidate", (_input(), Candidate(history.turn_seq)))
+
+
+def _verify(world: World, history: History) -> Moves:
+    revision = NOW if history.contract.owes_evidence else ""
+    for label, found in world.proofs(history):
+        yield Move(f"verified with {label}", (*found, Verification(history.candidate, revision)))
+
+
+def _stop_hook(world: World, history: History) -> Moves:
+    sealed = StopAnswer(history.candidate, history.noted)
+    yield Move("nobody objects", (sealed,))
+    yield Move("a late input, then the seal", (_input(), sealed))
+
+
+def _finalize(world: World, history: History) -> Moves:
+    revision = history.verification.revision if history.verification else ""
+    honest = receipt(history, revision)
+    yield Move("the receipt is written", (honest,))
+    yield Move("the workspace moved; the receipt is written", (receipt(history, "r3"),))
+    if world.hostile:
+        for label, lie in _lies(honest):
+            yield Move(f"a receipt with {label}", (lie,), honest=False)
+
+
+def _lies(honest: Finalized) -> Iterator[tuple[str, Finalized]]:
+    yield "another candidate", attrs.evolve(honest, candidate=honest.candidate - 1)
+    yield "no verdicts", attrs.evolve(honest, verdicts=())
+    yield "no evidence", attrs.evolve(honest, evidence=())
+    for seq in honest.verdicts:
+        yield "a verdict missing", attrs.evolve(honest, verdicts=tuple(s for s in honest.verdicts if s != seq))
+
+
+# --- people -----------------------------------------------------------------------------------------------------
+
+
+def _suspended(world: World, history: History) -> Moves:
+    more: tuple[Record, ...] = (BudgetChange(Budget(max_turns=None, seconds=history.seconds + SECONDS)),)
+    words: tuple[Record, ...] = (UserInput("go on"),)
+    waiting = [state.call.id for state in history.open_calls() if state.asked and state.approval is None]
+    yield Move("resumed", (Resumed(),))
+    yield Move("resumed with more time", (*more, Resumed()))
+    yield Move("resumed with words and more time", (*more, *words, Resumed()))
+    for call in waiting[:1]:
+        for granted, label in ((True, "approves"), (False, "refuses")):
+            yield Move(f"a person {label} the first call", (Approval(call, granted), *more, Resumed()))
+    if len(waiting) > 1:
+        everything = tuple(Approval(call, granted=True) for call in waiting)
+        yield Move("a person approves every call", (*everything, *more, Resumed()))
+
+
+def _ended(world: World, history: History) -> Moves:
+    started = history.started or STARTED
+    yield Move("another task", (attrs.evolve(started, run=history.run + 1), UserInput("another task")))
+    if world.hostile:
+        yield Move("an end is resumed", (Resumed(),), honest=False)
+        yield Move("an end is cancelled", (Cancellation("stop"),), honest=False)
+
+
+def _stops(history: History) -> Moves:
+    closes = tuple(close(state, history.epoch, begun=state.intent is not None) for state in history.open_calls())
+    yield Move("somebody cancels the run", (*closes, Cancellation("stop")))
+
+
+_MENU: Final[Mapping[State, Callable[[World, History], Moves]]] = {
+    State.PROVIDER_TURN: _provider_turn,
+    State.DISPATCH_TOOLS: _dispatch,
+    State.AWAIT_RESULTS: _await,
+    State.CANDIDATE_FINAL: _candidate,
+    State.VERIFY: _verify,
+    State.STOP_HOOK: _stop_hook,
+    State.FINALIZE: _finalize,
+    State.SUSPENDED: _suspended,
+    **dict.fromkeys(ENDS, _ended),
+}
+
+
+def _accidents(history: History) -> Moves:
+    """Ends of activities that are not running, ends that come twice, answers to calls that are not open."""
+    old = max(history.candidate - 1, 0)
+    turn = history.turn_seq
+    closings: Mapping[State, Record] = {
+        State.PROVIDER_TURN: _turn(history, Text("out of turn")),
+        State.DISPATCH_TOOLS: Dispatch(turn),
+        State.AWAIT_RESULTS: Settlement(turn),
+        State.CANDIDATE_FINAL: Candidate(turn),
+        State.VERIFY: Verification(history.candidate, NOW),
+        State.STOP_HOOK: StopAnswer(history.candidate, 0),
+        State.FINALIZE: Finalized(history.candidate, "all done"),
+        State.SUSPENDED: Resumed(),
+    }
+    for state, record in closings.items():
+        if state is not history.state or history.closing_event is not None:
+            yield Move(f"out of place: {type(record).__name__}", (record,), honest=False)
+    yield Move("a candidate of another turn", (Candidate(turn - 1),), honest=False)
+    yield Move("a verification of another candidate", (Verification(old, NOW),), honest=False)
+    yield Move("an answer about another candidate", (StopAnswer(old, 0),), honest=False)
+    yield Move("an answer to no call", (ToolResult("call_0_0", Status.OK, "?", epoch=history.epoch),), honest=False)
+    for state_ in history.calls.values():
+        if state_.result is not None:
+            yield Move("a call is answered twice", (attrs.evolve(state_.result, output="again"),), honest=False)
+            break

@@ -13,7 +13,7 @@ from states.verdicts import Fail, Pass, Retry, Ruling
 from .gate import Gate
 
 RETRIES: Final = 3
-"""Receipts that a late change of the workspace made void, per run."""
+"""Receipts that a late change of the workspace, or a late input, made void, per run."""
 
 MOVED: Final = "The workspace changed after the checks had passed. Run the required checks again on it as it is now."
 
@@ -30,16 +30,21 @@ class ReceiptHolds(Gate):
         receipt = history.receipt
         if receipt is None or history.turn is None or receipt.candidate != history.candidate:
             return Fail("unjustified", "there is no receipt for the last candidate")
-        if history.stop_answer is None or history.verification is None or not history.inputs_answered:
-            return Fail("unjustified", "the receipt comes before verification, the seal, or an answer to an input")
+        if history.stop_answer is None or history.verification is None:
+            return Fail("unjustified", "the receipt comes before verification or before the seal")
         unproven = [name for name in self.required if not _passed(name, receipt, history)]
         if unproven:
             return Fail("unjustified", f"the receipt names no pass of {', '.join(unproven)}")
-        if receipt.revision == history.verification.revision:
-            return Pass(cites=(*receipt.verdicts, *receipt.evidence))
+        if not history.inputs_answered:  # the run was lost after the seal and resumed with new words
+            return self._again(history, "a newer input waits for an answer", "", None)
+        if receipt.revision != history.verification.revision:
+            return self._again(history, "the workspace changed after the checks", MOVED, "bash")
+        return Pass(cites=(*receipt.verdicts, *receipt.evidence))
+
+    def _again(self, history: History, reason: str, message: str, tool: str | None) -> Ruling:
         if history.retries[self.name] < RETRIES:
-            return Retry("the workspace changed after the checks", MOVED, "bash")
-        return Fail("verification_failed", "the workspace kept changing after the checks had passed")
+            return Retry(reason, message, tool)
+        return Fail("stuck", f"{reason}, for the {RETRIES + 1}th time")
 
 
 def _passed(gate: str, receipt: Finalized, history: History) -> bool:

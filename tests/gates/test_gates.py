@@ -278,6 +278,14 @@ def test_a_receipt_without_one_pass_does_not_hold(drop):
     assert last_rulings(past)["receipt_holds"].code == "unjustified"
 
 
+def test_new_words_after_the_seal_go_to_the_model_and_do_not_fail_the_run():
+    """A crash in finalize, then a resume with a message."""
+    past = Past().answered().move().add(UserInput("and also"))
+    past.add(forged(past)).move()
+
+    assert past.state is State.PROVIDER_TURN
+
+
 def test_a_workspace_that_moved_after_the_check_voids_the_receipt():
     past = Past(contract=TEST).verified(revision="r1", evidence=[passed()]).move()
     past.add(StopAnswer(past.history.candidate, 0)).move()

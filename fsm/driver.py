@@ -261,8 +261,10 @@ class Driver:
         if isinstance(item, RetryNotice):
             self.publish(events.ProviderRetry(item.attempt, item.delay, self.redactor.text(item.message)))
             return
-        text = self._deltas.setdefault(type(item), self.redactor.stream()).feed(item.text)
-        if text:
+        stream = self._deltas.get(type(item))
+        if stream is None:
+            stream = self._deltas[type(item)] = self.redactor.stream()
+        if text := stream.feed(item.text):
             self.publish(events.Delta(text, isinstance(item, ReasoningDelta)))
 
     def _show_held_back(self) -> None:

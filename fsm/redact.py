@@ -47,7 +47,7 @@ class StreamRedactor:
         text = self._redactor.text(self._kept + piece)
         held = self._redactor.held_back(text)
         self._kept = text[len(text) - held :]
-        return text[: len(text) - held]
+        return text[: len(text) - held] if held else text
 
     def rest(self) -> str:
         """What was held back, now that nothing follows."""
@@ -56,7 +56,10 @@ class StreamRedactor:
 
 
 def _overlap(text: str, secret: str) -> int:
-    for size in range(min(len(text), len(secret) - 1), 0, -1):
-        if text.endswith(secret[:size]):
-            return size
+    """Length of the longest end of `text` that begins `secret`; looks only where the first character stands."""
+    at = text.find(secret[0], max(0, len(text) - len(secret) + 1))
+    while at >= 0:
+        if secret.startswith(text[at:]):
+            return len(text) - at
+        at = text.find(secret[0], at + 1)
     return 0

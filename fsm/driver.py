@@ -117,8 +117,9 @@ class Driver:
             finally:
                 self._activity = None
         if self.history.closing_event is None and self._cancellation is not None:
+            before = await self.inputs() if self._cancellation.inbox is not None else ()
             self._close_calls()
-            self._stage(self._cancellation)
+            self._stage(*before, self._cancellation)
         if self.history.closing_event is None:
             raise InterlockError(f"the activity of {self.history.state} left no record that ends it")
         return self.history.closing_event
@@ -171,7 +172,7 @@ class Driver:
     def _close_calls(self) -> None:
         """Nobody will finish the open calls: each gets the answer that is true of it."""
         for state in self.history.open_calls():
-            self._stage(close(state, self.history.epoch, begun=state.intent is not None))
+            self._stage(close(state, self.history.epoch, self.claim.fence, begun=False))
 
     def _halt(self, error: Exception) -> None:
         """The store failed. The table says where that leads; nobody can write it down."""

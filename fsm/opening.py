@@ -36,10 +36,11 @@ class Opening:
             raise ConfigError(f"there is a session {history.session!r} already; resume it, or choose another name")
         approvals = self._approvals(history)
         budget = (BudgetChange(self.budget),) if self.budget else ()
+        before = started.permission if history.state in ENDS else history.permission
+        asked = self.permission or before
+        permission = (PermissionChange(asked),) if asked is not before else ()
         if history.state in ENDS:
-            return (started, *budget, *words) if words or waiting else None
-        asked = self.permission or history.permission
-        permission = (PermissionChange(asked),) if asked is not history.permission else ()
+            return (started, *budget, *permission, *words) if words or waiting else None
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
         return (*approvals, *budget, *permission, *words, *resumed)
 

@@ -8,10 +8,10 @@ import asyncio
 from itertools import groupby
 from typing import Final
 
-import attrs
 import orjson
 
-from .history import CallState
+from .contract import Permission
+from .history import CallState, History
 from .names import Event
 from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec
 from .records import JSON, Settlement, Status, ToolResult
@@ -37,15 +37,12 @@ async def act(run: Run) -> Outcome:
             for _, group in groupby(open_calls, key=lambda state: _lane(state, run)):
                 last = await _together(list(group), run, world, begun)
         except asyncio.CancelledError:
-            left = [close(state, history.epoch, begun=_begun(state, run, begun)) for state in history.open_calls()]
+            left = [
+                close(state, history.epoch, run.fence, begun=state.call.id in begun) for state in history.open_calls()
+            ]
             await run.commit(*left)
             raise
     return Outcome((*last, Settlement(history.turn_seq)), Event.SETTLED)
-
-
-def _begun(state: CallState, run: Run, begun: set[str]) -> bool:
-    """Whether the call may have been started, by us or by an earlier claim."""
-    return state.call.id in begun or (state.intent is not None and state.fence < run.fence)
 
 
 def _lane(state: CallState, run: Run) -> str:
@@ -56,8 +53,7 @@ def _lane(state: CallState, run: Run) -> str:
 
 async def _together(group: list[CallState], run: Run, world: Outside, begun: set[str]) -> tuple[ToolResult, ...]:
     """Run a group; the turn's very last result is returned, so that it shares a commit with what follows."""
-    tasks = [asyncio.create_task(_result(state, run, world)) for state in group]
-    begun |= {state.call.id for state in group}
+    tasks = [asyncio.create_task(_result(state, run, world, begun)) for state in group]
     try:
         for landed in asyncio.as_completed(tasks):
             result = await landed
@@ -79,7 +75,7 @@ async def _stop(tasks: "list[asyncio.Task[ToolResult]]", run: Run) -> None:
             await run.commit(said)
 
 
-async def _result(state: CallState, run: Run, world: Outside) -> ToolResult:
+async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -> ToolResult:
     spec = world.tools.spec(state.call.name)
     arguments: dict[str, JSON] = orjson.loads(state.arguments)
     tool_run = ToolRun(
@@ -90,11 +86,14 @@ async def _result(state: CallState, run: Run, world: Outside) -> ToolResult:
     )
     watched = run.history.contract.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
     before = await world.workspace.revision() if watched and world.workspace else None
-    begun = world.clock.monotonic()
-    output = await _start(state, spec, tool_run, run, world)
-    duration = world.clock.monotonic() - begun
+    since = world.clock.monotonic()
+    recovered = await _recover(state, spec, tool_run, run, world) if state.fence < run.fence else None
+    output = recovered or await _start(state, tool_run, world, begun)
+    duration = world.clock.monotonic() - since
     metadata = {key: safe_json(value) for key, value in output.metadata.items()}
-    if watched and world.workspace:
+    if recovered is not None:
+        metadata |= {"recovered": True}  # which workspace it saw, nobody knows
+    elif watched and world.workspace:
         metadata |= {"revision_before": before, "revision_after": await world.workspace.revision()}
     return ToolResult(
         state.call.id,
@@ -107,28 +106,43 @@ async def _result(state: CallState, run: Run, world: Outside) -> ToolResult:
     )
 
 
-async def _start(state: CallState, spec: ToolSpec | None, tool_run: ToolRun, run: Run, world: Outside) -> ToolOutput:
-    if state.fence < run.fence:  # an earlier claim wrote the intent: it may have been started
-        recovered = await _recover(spec, tool_run, world)
-        if recovered is not None:
-            return attrs.evolve(recovered, metadata={**recovered.metadata, "recovered": True})
+async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set[str]) -> ToolOutput:
     await world.confirm()
+    begun.add(state.call.id)
     try:
         return await world.tools.run(tool_run)
     except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
         return ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
 
 
-async def _recover(spec: ToolSpec | None, tool_run: ToolRun, world: Outside) -> ToolOutput | None:
-    """The outcome of an earlier start, or None where running it (again) is right."""
-    if spec is not None and spec.reconcilable:
+async def _recover(
+    state: CallState, spec: ToolSpec | None, tool_run: ToolRun, run: Run, world: Outside
+) -> ToolOutput | None:
+    """The outcome of an earlier claim's start, or None where running it (again) is right."""
+    if spec is None:
+        return ToolOutput(Status.UNKNOWN, UNKNOWN)
+    if spec.reconcilable:
         await world.confirm()
-        return await world.tools.reconcile(tool_run)
-    if spec is not None and (spec.read_only or spec.idempotent):
-        return None
-    return ToolOutput(Status.UNKNOWN, UNKNOWN)
+        try:
+            found = await world.tools.reconcile(tool_run)
+        except Exception as error:  # noqa: BLE001  as above
+            return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} (Its own check broke off: {type(error).__name__}: {error})")
+        if found is not None or permitted(state, spec, run.history):
+            return found
+        return ToolOutput(Status.CANCELLED, NOT_STARTED)
+    again = spec.read_only or (spec.idempotent and permitted(state, spec, run.history))
+    return None if again else ToolOutput(Status.UNKNOWN, UNKNOWN)
 
 
-def close(state: CallState, epoch: int, *, begun: bool) -> ToolResult:
-    """The true answer to a call that nobody will finish."""
+def permitted(state: CallState, spec: ToolSpec, history: History) -> bool:
+    """Whether the permission as it is now lets the call run."""
+    if spec.read_only or history.permission is Permission.FULL:
+        return True
+    return history.permission is Permission.ASK and state.approval is not None and state.approval.granted
+
+
+def close(state: CallState, epoch: int, fence: int, *, begun: bool) -> ToolResult:
+    """The true answer to a call that nobody will finish. `begun`: claim `fence` has started it."""
+    if state.intent is not None and state.fence < fence:
+        return ToolResult(state.call.id, Status.UNKNOWN, UNKNOWN, epoch=epoch)
     return ToolResult(state.call.id, Status.CANCELLED, STOPPED if begun else NOT_STARTED, epoch=epoch)

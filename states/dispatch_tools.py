@@ -48,17 +48,14 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
     if complaint is not None:
         return _answer(state, history, Status.ERROR, f"Error: {complaint} Not started.")
     spec = tools.spec(call.name)
+    if state.approval is not None and not state.approval.granted:
+        why = f" They said: {state.approval.reason}" if state.approval.reason else ""
+        return _answer(state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}")
     if spec is None or not spec.read_only:
         if history.permission is Permission.PLAN:
             return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
-        if history.permission is Permission.ASK:
-            if state.approval is None:
-                return ApprovalAsked(call.id, call.name, canonical(arguments))
-            if not state.approval.granted:
-                why = f" They said: {state.approval.reason}" if state.approval.reason else ""
-                return _answer(
-                    state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}"
-                )
+        if history.permission is Permission.ASK and state.approval is None:
+            return ApprovalAsked(call.id, call.name, canonical(arguments))
     return ToolIntent(call.id, call.name, canonical(arguments), state.order, history.epoch)
 
 

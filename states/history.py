@@ -289,6 +289,7 @@ def _call(history: History, seq: int, call: str) -> CallState:
 def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     state = _call(history, seq, record.call)
     _need(state.intent is None, seq, f"a second intent for {record.call!r}")
+    _need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
     _need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
     _need(record.order == state.order, seq, "intents out of the model's order")
     _need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")

@@ -11,8 +11,8 @@ from .records import StopAnswer, UserInput
 
 async def act(run: Run) -> Outcome:
     await run.outside()
-    late = await run.inputs()
     answers = await run.gather()
+    late = await run.inputs()  # after what takes time: the seal comes next
     return Outcome(
         (*late, *answers, StopAnswer(run.history.candidate, _sealed(late, run.history.noted))), Event.ANSWERED
     )

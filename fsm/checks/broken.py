@@ -1,8 +1,12 @@
 """What a layer of the checks raises: the claim that does not hold, and how to get there."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from states.errors import InterlockError
+
+LINES: Final = 40
+"""Of a longer story the message tells the end; `trace` has it all."""
 
 
 class Broken(InterlockError):
@@ -12,5 +16,6 @@ class Broken(InterlockError):
         self.claim = claim
         self.why = why
         self.trace = tuple(trace)
-        story = "".join(f"\n  {number}. {line}" for number, line in enumerate(self.trace, 1))
-        super().__init__(f"{claim}: {why}{story}")
+        told = list(enumerate(self.trace, 1))[-LINES:]
+        cut = f"\n  ... {len(self.trace) - LINES} steps before" if len(self.trace) > LINES else ""
+        super().__init__(f"{claim}: {why}{cut}" + "".join(f"\n  {number}. {line}" for number, line in told))

@@ -162,6 +162,7 @@ class Deeds:
         if task.cancelled():
             self._require(history.state in RESTING, "a cancelled caller leaves a run that does not rest")
             return
+        self._require(not isinstance(task.exception(), Fenced), "the store refused the owner of the session")
         result = task.result()
         self._require(
             history.state.value == result.status.value, f"{result.status} is said, {history.state} is durable"

@@ -2,11 +2,13 @@
 
 Nodes are histories, told apart by `abstraction.key_of`. Gates count their own retries, so no two counters are kept at
 once: a first search holds every counter at zero and finds out which of them a gate reads; then one search for each
-of those keeps that counter alone, in an honest world. So each gate runs out of retries, and nothing multiplies.
+of those keeps that counter alone, in an honest world. So each gate runs out of retries, and nothing multiplies. Where
+that leaves a row untaken, the same is done with all other gates' retries used up.
 """
 
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, Protocol
 
 import attrs
@@ -17,17 +19,20 @@ from gates.gate import Asked, Gate
 from states.errors import GateError, HistoryError
 from states.history import History
 from states.names import ENDS, RUNNING, Event, State
-from states.records import Cancellation, RunStarted, Transition, UserInput
+from states.records import Cancellation, Resumed, RunStarted, Transition, UserInput, Verdict
+from states.verdicts import Retry
 
 from .abstraction import View, key_of
 from .broken import Broken
 from .claims import STANDARD, TWINS, Claim, broken, gates_were_asked, passes_of
-from .moves import Move, after, made_by
+from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
 from .world import A_READ, STARTED, Proofs, World, proofs
 
-MOST_RETRIES: Final = 32
-"""A gate that has sent a run back more often than this, without an end, is taken to do so for ever."""
+MANY: Final = 24
+"""Retries that are told apart; a gate that has sent a run back more often is taken to go on as it does then."""
+PERSONAL: Final = (UserInput, Resumed, Cancellation, RunStarted)
+"""What only a person can add: no run goes on for ever by these."""
 
 
 class HasGraph(Protocol):
@@ -106,6 +111,8 @@ class _Search:
     claims: tuple[Claim, ...]
     world: World
     view: View
+    exhausted: frozenset[str] = frozenset()
+    """Gates that are taken to have used up their retries."""
     rows: Counter[Row] = attrs.field(factory=Counter)
     paths: dict[Row, tuple[Move, ...]] = attrs.field(factory=dict)
     codes: set[str] = attrs.field(factory=set)
@@ -118,6 +125,10 @@ class _Search:
     nowhere: dict[Hashable, Node] = attrs.field(factory=dict)
     """Lies that the fold cannot know as such, and the table can."""
     queue: deque[Node] = attrs.field(factory=deque)
+    onward: dict[Hashable, set[Hashable]] = attrs.field(factory=dict)
+    """Steps without a person, once a gate has sent the run back `MANY` times."""
+    again: set[tuple[Hashable, Hashable]] = attrs.field(factory=set)
+    """Those of them with which the gate sends the run back."""
     probed: set[tuple[State, Event | None]] = attrs.field(factory=set)
 
     def run(self, started: RunStarted) -> None:
@@ -126,6 +137,19 @@ class _Search:
         self._reach(None, begin, after(empty.history, begin), empty.history)
         while self.queue:
             self._expand(self.queue.popleft())
+        for sent_back, target in self.again:
+            if sent_back in self._reachable(target):
+                why = f"{self.view.counted} sends the run back for ever"
+                raise Broken("retries_are_bounded", why, self.seen[target].story())
+
+    def _reachable(self, key: Hashable) -> set[Hashable]:
+        """Where a run gets from there by itself, once the gate has sent it back `MANY` times."""
+        found, fresh = {key}, [key]
+        while fresh:
+            onward = self.onward.get(fresh.pop(), set()) - found
+            found |= onward
+            fresh += onward
+        return found
 
     def _expand(self, node: Node) -> None:
         history, on = node.history, False
@@ -194,18 +218,32 @@ class _Search:
         self.idle -= {claim for claim in self.idle if TWINS[claim](before, move, now)}
         counted = self.view.counted
         kept = now.retries[counted] if counted else 0
-        if kept > MOST_RETRIES:
-            raise Broken("retries_are_bounded", f"{counted} has sent the run back {kept} times", (*story, move.label))
-        now.retries = Counter({counted: kept} if counted and kept else ())
+        kept = min(kept, MANY)
+        now.retries = Counter(dict.fromkeys(self.exhausted, MANY))
+        if counted and kept:
+            now.retries[counted] = kept
         if now.failure is not None and now.state is State.FAILED:
             self.codes.add(now.failure.code)
         if now.rest is not None and now.state is State.SUSPENDED:
             self.codes.add(now.rest.waits_for.value)
         key = key_of(now, self.view)
+        if kept == MANY and node is not None and not self._else_bounded(move):
+            known = key_of(before, self.view)
+            self.onward.setdefault(known, set()).add(key)
+            if any(isinstance(record, Verdict) and isinstance(record.ruling, Retry) for record in move.records):
+                self.again.add((known, key))
         if key not in self.seen:
             found = Node(now, node, move, node.depth + 1 if node else 0)
             self.seen[key] = found
             self.queue.append(found)
+
+    def _else_bounded(self, move: Move) -> bool:
+        """A person has a part in it, or another gate's retry, which counts in a search of its own."""
+        return any(
+            isinstance(record, PERSONAL)
+            or (isinstance(record, Verdict) and isinstance(record.ruling, Retry) and record.gate != self.view.counted)
+            for record in move.records
+        )
 
     def _refuses_other_events(self, node: Node) -> None:
         """An event that did not happen here moves nothing: once for each (state, event that ended the activity)."""
@@ -266,29 +304,54 @@ def check(
     every = (*standard, gates_were_asked(owed), *claims)
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
-    searches = [base]
-    for gate in _counting(table, base.reads):
-        view = View(gate.name, repeats=_minds_repetition(gate), epochs=False)
-        calls = {} if view.repeats else A_READ
-        lens = _Search(table, every, World(hostile=False, calls=calls, proofs=proofs), view)
-        lens.run(started)
-        searches.append(lens)
+    searches = [base, *_counted(table, every, proofs, started, base.reads)]
+    if set(table) - _rows(searches):  # a gate that asks again in any case hides what comes after it
+        tired = _Search(table, every, World(hostile=False, proofs=proofs), View(epochs=False), frozenset(base.reads))
+        tired.run(started)
+        reads = base.reads | tired.reads
+        searches += [tired, *_counted(table, every, proofs, started, reads, exhausted=frozenset(reads))]
     return _report(table, searches, base, standard)
+
+
+def _counted(
+    graph: Graph,
+    claims: tuple[Claim, ...],
+    proofs: Proofs,
+    started: RunStarted,
+    reads: set[str],
+    exhausted: frozenset[str] = frozenset(),
+) -> Iterator[_Search]:
+    """A search for each gate that looks its retries up, in an honest world with as much in it as that gate needs."""
+    gates = {guard.gate.name: guard.gate for row in graph for guard in row.guards if isinstance(guard, Asked)}
+    for name, gate in gates.items():
+        if name in reads:
+            view = View(name, repeats=_minds_repetition(gate), epochs=False)
+            world = World(hostile=False, calls={} if view.repeats else A_READ, proofs=proofs)
+            search = _Search(graph, claims, world, view, exhausted - {name})
+            search.run(started)
+            yield search
+
+
+def _rows(searches: list[_Search]) -> set[Row]:
+    return {row for search in searches for row in search.rows}
+
+
+@lru_cache(maxsize=8)
+def checked(graph: Graph) -> Report:
+    """`check`, as it stands, once for each table and process. Its histories are for reading."""
+    return check(graph)
 
 
 def _report(graph: Graph, searches: list[_Search], base: _Search, standard: tuple[Claim, ...]) -> Report:
     rows, paths = Counter[Row](), dict[Row, tuple[Move, ...]]()
     for search in searches:
         rows.update(search.rows)
-        for row, path in search.paths.items():
+        for row, path in search.paths.items() if not search.exhausted else ():
             if row not in paths or len(path) < len(paths[row]):
                 paths[row] = path
     for row in graph:
         if row not in rows:
-            raise Broken(
-                "every_row_is_taken",
-                f"{row.source} -- {row.event} [{', '.join(g.name for g in row.guards)}] --> {row.target} never is",
-            )
+            raise Broken("every_row_is_taken", f"{told(row)} never is")
     idle = set.intersection(*(search.idle for search in searches)) & set(standard)
     if idle:
         raise Broken(min(claim.__name__ for claim in idle), "nothing that was explored puts this claim to the test")
@@ -304,12 +367,6 @@ def _report(graph: Graph, searches: list[_Search], base: _Search, standard: tupl
         nodes=tuple(node for search in searches for node in search.seen.values()),
         dead=tuple(node for search in searches for node in search.nowhere.values()),
     )
-
-
-def _counting(graph: Graph, reads: set[str]) -> Iterator[Gate]:
-    """Gates of the graph that looked their retries up, in the order of the table."""
-    gates = {guard.gate.name: guard.gate for row in graph for guard in row.guards if isinstance(guard, Asked)}
-    return (gate for name, gate in gates.items() if name in reads)
 
 
 def _minds_repetition(gate: Gate) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from fsm import driver
+from fsm.graph import Row
 from fsm.machine import Decision
 from states.await_results import close
 from states.history import History, apply
@@ -66,3 +67,8 @@ def made_by(decision: Decision, history: History) -> Move:
     reason = driver._reason(decision, None)  # noqa: SLF001  the driver's own, so that it is what is checked
     moved = Transition(decision.source, decision.event, decision.target or decision.source, rests_on)
     return Move(f"{decision.source} -- {decision.event}", (*verdicts, *closes, *reason, moved))
+
+
+def told(row: Row) -> str:
+    """A row in one line."""
+    return f"{row.source} -- {row.event} [{', '.join(guard.name for guard in row.guards)}] --> {row.target}"

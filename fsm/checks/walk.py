@@ -20,6 +20,7 @@ from . import explore
 from .broken import Broken
 from .claims import STANDARD, Claim, gates_were_asked, passes_of
 from .deeds import MakeLoop
+from .moves import told
 from .replay import Prefix, prefixes
 from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
 from .walker import Choice, Walker
@@ -34,7 +35,7 @@ FOLLOWED: Final = 6
 
 @lru_cache(maxsize=8)
 def _starts(graph: Graph) -> tuple[Prefix, ...]:
-    return tuple(prefixes(explore.check(graph), graph, SPECS, StageClock().time))
+    return tuple(prefixes(explore.checked(graph), graph, SPECS, StageClock().time))
 
 
 def of(
@@ -101,11 +102,7 @@ def _covered(graph: Graph, alone: Counter[Row], visited: Counter[Row], excused: 
     missed = [row for row in due if not visited[row]]
     missed += [row for row in due if row.target is State.SUCCEEDED and not alone[row] and row not in missed]
     if missed:
-        raise Broken("every_row_is_taken", f"{len(missed)} rows were never taken", [_told(row) for row in missed])
+        raise Broken("every_row_is_taken", f"{len(missed)} rows were never taken", [told(row) for row in missed])
     taken = sum(alone[row] > 0 for row in due)
     if settings.default is not None and settings.default.max_examples >= ENOUGH and taken < SHARE * len(due):
         raise Broken("walks_get_around", f"the random walks took only {taken} of {len(due)} rows")
-
-
-def _told(row: Row) -> str:
-    return f"{row.source} -- {row.event} [{', '.join(guard.name for guard in row.guards)}] --> {row.target}"

@@ -77,7 +77,7 @@ class Walker(Deeds, RuleBasedStateMachine):
             answers = self._answers(here)
             hinted = [choice for choice in answers if choice.label == self.hint]
             weights = [(8, hinted), (3, answers), (3, self._asks(here)), (8, self._results(here))]
-            weights += [(1, self._notes()), (2, self._disturbances(here))]
+            weights += [(1, self._notes()), (2, self._disturbances(here)), (3, self._former_owners())]
         return [group for weight, group in weights if group for _ in range(weight)]
 
     def _openings(self) -> list[Choice]:
@@ -180,6 +180,11 @@ class Walker(Deeds, RuleBasedStateMachine):
                 for fault in (Fault.REFUSED, Fault.LOST, Fault.KEPT)
             ),
         ]
+        return found
+
+    def _former_owners(self) -> Group:
+        """Those who lost the session and do not know it yet go on with what they were doing."""
+        found: Group = []
         for zombie in self.zombies:
             if zombie.model.asked is not None and not zombie.model.asked.done():
                 found.append(self._answer("the former owner hears an answer", zombie, _asks((WRITE, "{}"))))

@@ -322,7 +322,7 @@ def _ended(world: World, history: History) -> Moves:
 
 
 def _stops(history: History) -> Moves:
-    closes = tuple(close(state, history.epoch, begun=state.intent is not None) for state in history.open_calls())
+    closes = tuple(close(state, history.epoch, history.fence, begun=False) for state in history.open_calls())
     yield Move("somebody cancels the run", (*closes, Cancellation("stop")))
 
 

@@ -2,7 +2,9 @@
 
 import random
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -105,7 +107,7 @@ def connect(path: str, vfs: str = "") -> apsw.Connection:
     except apsw.Error as error:
         raise unusable(path, error) from error
     try:
-        _prepare(connection, path)
+        _persist(lambda: _prepare(connection, path))
     except apsw.Error as error:
         shut(connection)
         raise unusable(path, error) from error
@@ -113,6 +115,18 @@ def connect(path: str, vfs: str = "") -> apsw.Connection:
         shut(connection)
         raise
     return connection
+
+
+def _persist(work: Callable[[], None]) -> None:
+    """Changing to WAL says "busy" at once where two processes make the file together: SQLite asks no handler there."""
+    for tries in count():
+        try:
+            work()
+        except apsw.BusyError:
+            if not _wait(tries):
+                raise
+        else:
+            return
 
 
 def _prepare(connection: apsw.Connection, path: str) -> None:

@@ -114,8 +114,10 @@ class SqliteJournal:
         if not self._rows(schema.STANDING, session):
             raise unknown(session, self.path)
         words, at = None if text is None else safe_text(text), self._now()
-        number = await self._run(lambda tx: select(tx.connection, schema.POST, session, words, at))
-        return Note(number[0][0], session, words, at)
+        rows = await self._run(lambda tx: select(tx.connection, schema.POST, session, words, at))
+        if not rows:
+            raise unknown(session, self.path)
+        return Note(rows[0][0], session, words, at)
 
     async def notes(self, session: str, after: int) -> list[Note]:
         return [Note(*row) for row in self._rows(schema.NOTES, session, after)]
@@ -149,10 +151,10 @@ class SqliteJournal:
         self._check_end()
         try:
             return await self._writer.run(work, size)
-        except CommitFailed as error:
-            self._end = CommitFailed, str(error)
-            self._let_go()  # else nobody could claim these sessions and look what became of them
-            raise
+        finally:
+            if self._writer.poison and self._end is None:  # also where a cancellation hides it
+                self._end = CommitFailed, self._writer.poison
+                self._let_go()  # else nobody could claim these sessions and look what became of them
 
     def _check_end(self) -> None:
         if self._end is not None:

@@ -54,7 +54,8 @@ class Writer:
         self._queue: queue.SimpleQueue[_Job | asyncio.Future[object]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._connection: apsw.Connection | None = None
-        self._poison = ""
+        self.poison = ""
+        """Why nothing can be written any more; empty while all is well."""
 
     async def run(self, work: Callable[[Transaction], T], size: int = 1) -> T:
         """The work's result, once it is durable. Raises what the work raised; CommitFailed, JournalUnusable.
@@ -93,18 +94,18 @@ class Writer:
 
     def _results(self, jobs: Sequence[_Job]) -> list[object]:
         """One result, or exception, for each job. Fail-stop: what a failed commit left behind is not built on."""
-        if not self._poison:
+        if not self.poison:
             try:
                 return self._commit(jobs)
             except Exception as error:  # noqa: BLE001 - whatever it was, those who wait must hear of it
                 if self._connection is not None:
                     shut(self._connection)
                     self._connection = None
-                self._poison = (
+                self.poison = (
                     f"journal {self._path}: a commit failed ({error}), and whether it is durable is unknown. "
                     "Open the journal anew and read the session: what is there counts."
                 )
-        return [CommitFailed(self._poison) for _ in jobs]
+        return [CommitFailed(self.poison) for _ in jobs]
 
     def _next_group(self) -> tuple[list[_Job], asyncio.Future[object] | None]:
         """What is waiting, up to GROUP, and the future of whoever wants the end."""

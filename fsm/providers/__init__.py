@@ -4,14 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from .anthropic import Anthropic
+    from .fallback import Fallback
     from .openai_chat import OpenAIChat
+    from .openai_responses import OpenAIResponses
     from .record import Recorder
     from .replay import Replay
     from .scripted import Scripted
+    from .traffic import Traffic
 
-__all__ = ["OpenAIChat", "Recorder", "Replay", "Scripted"]
+__all__ = ["Anthropic", "Fallback", "OpenAIChat", "OpenAIResponses", "Recorder", "Replay", "Scripted", "Traffic"]
 
-_HOME: Final = {"OpenAIChat": "openai_chat", "Recorder": "record", "Replay": "replay", "Scripted": "scripted"}
+_HOME: Final = {
+    "Anthropic": "anthropic",
+    "Fallback": "fallback",
+    "OpenAIChat": "openai_chat",
+    "OpenAIResponses": "openai_responses",
+    "Recorder": "record",
+    "Replay": "replay",
+    "Scripted": "scripted",
+    "Traffic": "traffic",
+}
 
 
 def __getattr__(name: str) -> object:

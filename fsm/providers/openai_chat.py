@@ -52,8 +52,8 @@ class OpenAIChat(HttpProvider):
             model,
             url,
             request_headers(bearer(key), headers or {}),
-            (key, *secret_headers(headers or {})),
-            lambda: ChatEncoder(options, manners, origin),
-            lambda: ChatFold(origin),
+            secrets=(key, *secret_headers(headers or {})),
+            encoder=lambda: ChatEncoder(options, manners, origin),
+            fold=lambda: ChatFold(origin),
             **wire,
         )

@@ -1,6 +1,7 @@
 """Neutral messages to the body of a chat completions request."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from states.messages import AssistantMessage, Call, Message, Reasoning, ToolMessage, calls_of, text_of
 from states.ports import Request, ToolSpec
@@ -13,7 +14,8 @@ from .manners import Manners, ReasoningBack
 from .openai_fold import DIALECT
 from .pictures import data_url, sendable, words
 
-Encoded = dict[str, JSON | Raw]
+Encoded = dict[str, Any]
+"""JSON with Raw parts in it."""
 
 
 class ChatEncoder(Encoder):
@@ -76,7 +78,7 @@ class ChatEncoder(Encoder):
         encoded: Encoded = {"role": "assistant", "content": content}
         self._reason(message, encoded, called=bool(calls))
         if calls:
-            encoded["tool_calls"] = [self._call(call, first=place == 0) for place, call in enumerate(calls)]  # type: ignore[assignment]  # holds Raw parts
+            encoded["tool_calls"] = [self._call(call, first=place == 0) for place, call in enumerate(calls)]
         return encoded
 
     def _reason(self, message: AssistantMessage, encoded: Encoded, *, called: bool) -> None:

@@ -50,7 +50,10 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def request_headers(own: Mapping[str, str], extra: Mapping[str, str]) -> httpx.Headers:
-    """The headers of every request: ours, the protocol's `own`, the caller's `extra`. Raises ConfigError for what HTTP cannot carry."""
+    """The headers of every request: ours, the protocol's `own`, the caller's `extra`.
+
+    Raises ConfigError for what HTTP cannot carry.
+    """
     headers = {
         "accept": "text/event-stream",
         "accept-encoding": "identity",

@@ -8,6 +8,7 @@ MAX_STREAM: Final = 64 * 2**20
 """Bytes of one answer that are read at most (our choice)."""
 _BOM: Final = b"\xef\xbb\xbf"
 _FIELD: Final = b"data: "
+_NAME: Final = b"event: "
 
 Event = tuple[str, bytes]
 """(name, data). The name is empty unless the server gave one."""
@@ -70,7 +71,12 @@ class Decoder:
                 if payload := event[6:].strip():
                     found.append(("", payload))
             elif event:
-                _by_line(event, found)
+                head, _, rest = event.partition(b"\n")
+                if head.startswith(_NAME) and rest.startswith(_FIELD) and b"\n" not in rest:
+                    if payload := rest[6:].strip():
+                        found.append((head[7:].decode("utf-8", "replace"), payload))
+                else:
+                    _by_line(event, found)
         return found
 
     def _hold(self, chunk: bytes) -> None:

@@ -70,13 +70,15 @@ class Agreement(RuleBasedStateMachine):
         records=st.lists(RECORDS, max_size=3),
         slip=st.integers(-1, 1),
         seals=st.none() | st.integers(-1, 6),
-        at=TIMES,
+        when=st.tuples(TIMES, st.sampled_from([0, 0, 0, 1])),
     )
-    def append(self, pair, records, slip, seals, at):
+    def append(self, pair, records, slip, seals, when):
+        at, age = when  # of the entries, and how much too new their fence is
         slip = slip if len(records) == 2 else 0
 
         def drafts(claim):
-            return [draft(claim, r, ahead=i + slip, at=at, seals=seals if i else None) for i, r in enumerate(records)]
+            made = [draft(claim, r, ahead=i + slip, at=at, seals=seals if i else None) for i, r in enumerate(records)]
+            return [attrs.evolve(d, entry=attrs.evolve(d.entry, fence=claim.fence + age)) for d in made]
 
         one, two = self.both(lambda journal, n: journal.append(pair[n], drafts(pair[n])))
         assert one == two

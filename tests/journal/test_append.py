@@ -1,6 +1,8 @@
 """What an append promises: whole or not at all, fenced, append-only, sealed, shared syncs, not to be cancelled."""
 
 import asyncio
+import gc
+import threading
 
 import apsw
 import pytest
@@ -87,6 +89,26 @@ def test_an_older_claim_and_a_released_one_are_refused(path):
         assert texts(await other.read("s")) == ["new"]
         await journal.close()
         await other.close()
+
+    run(main())
+
+
+def test_confirm_notices_a_newer_claim_that_asked_for_no_lock(path):
+    """As from another machine, where the lock is not seen."""
+
+    async def main():
+        journal = SqliteJournal(path)
+        claim = await journal.claim("s", create=True)
+        connection = raw(path)
+        connection.execute("UPDATE session SET fence = fence + 1")
+        with pytest.raises(Fenced, match="claim 2 is newer"):
+            await journal.confirm(claim)
+        connection.execute("DELETE FROM session")
+        connection.close()
+        for call in (journal.confirm(claim), journal.append(claim, batch(claim, "x"))):
+            with pytest.raises(Fenced, match="session is gone"):
+                await call
+        await journal.close()
 
     run(main())
 
@@ -298,9 +320,30 @@ def test_a_refusal_is_not_lost_with_a_cancellation(path):
         with pytest.raises(asyncio.CancelledError):
             await task
         assert (claim.next_seq, await journal.read("s")) == (1, [])
+        complaints = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        del task
+        await journal.append(claim, batch(claim, "fine"))  # the writer forgets what it did before
+        gc.collect()
+        assert complaints == []
         await journal.close()
 
     run(main())
+
+
+def test_a_loop_that_ends_before_the_answer_does_not_stop_the_writer(path):
+    journal = SqliteJournal(path)
+    claim = run(journal.claim("s", create=True))
+    loop = asyncio.new_event_loop()
+    gate = threading.Event()
+    task = loop.create_task(journal._writer.run(lambda _: gate.wait(10)))
+    loop.run_until_complete(asyncio.sleep(0))
+    task._log_destroy_pending = False  # it is meant to be left behind
+    loop.close()
+    gate.set()
+    run(journal.append(claim, batch(claim, "fine")))
+    assert texts(run(journal.read("s"))) == ["fine"]
+    run(journal.close())
 
 
 def test_a_cancelled_claim_leaves_the_session_free(path):

@@ -15,8 +15,8 @@ from states.errors import CommitFailed, JournalUnusable
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "runs.db"
+def path(fast_home):
+    return fast_home / "runs.db"
 
 
 @pytest.fixture
@@ -71,6 +71,29 @@ def test_all_batches_of_a_failed_commit_get_the_same_answer(path, faults):
             results = await asyncio.gather(*appends, return_exceptions=True)
             assert [type(result) for result in results] == [CommitFailed] * 5
             faults.disarm()
+            await journal.close()
+
+        run(main())
+
+
+def test_a_failed_commit_is_not_hidden_by_a_cancellation(path, faults):
+    with watched(faults) as vfs:
+
+        async def main():
+            journal = SqliteJournal(path, vfs=vfs)
+            claim = await journal.claim("s", create=True)
+            faults.arm("sync", io_error())
+            task = asyncio.create_task(journal.append(claim, batch(claim, "unknown")))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert claim.next_seq == 1
+            with pytest.raises(CommitFailed):
+                await journal.read("s")
+            again = SqliteJournal(path)
+            await again.claim("s")
+            await again.close()
             await journal.close()
 
         run(main())

@@ -1,6 +1,7 @@
 """Which files are opened, which are refused in plain words and left alone, and what is put beside them."""
 
 import asyncio
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -140,6 +141,34 @@ def test_a_creation_that_stopped_half_way_is_finished(tmp_path):
     run(make(path, "one"))
 
 
+def test_making_the_file_waits_for_another_process_that_makes_it(tmp_path, monkeypatch):
+    """SQLite answers "busy" at once when somebody else is about to write and the file is to become a WAL one."""
+    path = tmp_path / "runs.db"
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    waits = []
+
+    def wait(tries):
+        waits.append(tries)
+        other.execute("ROLLBACK")
+        return True
+
+    monkeypatch.setattr(opening, "_wait", wait)
+    run(make(path, "one"))
+    other.close()
+    assert waits == [0]
+    with monkeypatch.context() as impatient:
+        impatient.setattr(opening, "_wait", lambda tries: False)
+        blocked = tmp_path / "blocked.db"
+        other = apsw.Connection(str(blocked))
+        other.execute("BEGIN IMMEDIATE")
+        journal = SqliteJournal(blocked)
+        with pytest.raises(JournalUnusable, match="another process has kept it locked"):
+            run(journal.claim("s", create=True))
+        run(journal.close())
+        other.close()
+
+
 def test_directories_are_made_and_keep_themselves_out_of_git(tmp_path):
     path = tmp_path / "work" / ".interlock" / "journal.db"
     run(make(path, "one"))
@@ -150,6 +179,16 @@ def test_directories_are_made_and_keep_themselves_out_of_git(tmp_path):
     assert sorted(p.name for p in path.parent.parent.iterdir()) == [".interlock"]
     run(make(tmp_path / "plain" / "journal.db", "one"))
     assert not (tmp_path / "plain" / ".gitignore").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names descriptors through /proc")
+def test_each_new_directory_is_made_durable_in_its_parent(tmp_path, monkeypatch):
+    synced = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(Path(f"/proc/self/fd/{fd}").readlink()), real(fd)))
+    run(make(tmp_path / "a" / "b" / "runs.db", "one"))
+    run(make(tmp_path / "a" / "b" / "other.db", "one"))
+    assert synced == [tmp_path, tmp_path / "a"]
 
 
 def test_an_old_library_is_refused(tmp_path, monkeypatch):

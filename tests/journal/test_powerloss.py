@@ -89,7 +89,7 @@ def test_no_image_lacks_what_was_acknowledged(trace, fast_home):
     assert sum(change[0] == "sync" and change[1] == MAIN for change in trace) >= 2, "no checkpoint in the run"
     images, complaints = sweep(trace, fast_home)
     assert complaints == []
-    assert images > 300
+    assert images > 300, images
 
 
 def test_the_sweep_finds_a_disk_that_does_not_sync_the_wal(trace, fast_home):

@@ -156,13 +156,14 @@ from fsm.journal.sqlite import SqliteJournal
 from journal.kit import batch
 
 async def main():
-    journal = SqliteJournal(sys.argv[1])
     print("ready", flush=True)
     sys.stdin.readline()
-    claim = await journal.claim(sys.argv[2], create=True)
-    for number in range(30):
-        await journal.append(claim, batch(claim, str(number)))
-    await journal.close()
+    for file in range(10):
+        journal = SqliteJournal(sys.argv[1] + str(file))
+        claim = await journal.claim(sys.argv[2], create=True)
+        for number in range(3):
+            await journal.append(claim, batch(claim, str(number)))
+        await journal.close()
     print("done")
 
 asyncio.run(main())
@@ -174,10 +175,11 @@ def test_processes_that_make_the_file_at_once_share_it(path):
     assert together(processes) == ["done\n"] * 4
 
     async def check():
-        journal = SqliteJournal(path)
-        for number in range(4):
-            assert texts(await journal.read(f"s{number}")) == [str(n) for n in range(30)]
-        await journal.close()
+        for file in range(10):
+            journal = SqliteJournal(f"{path}{file}")
+            for number in range(4):
+                assert texts(await journal.read(f"s{number}")) == ["0", "1", "2"]
+            await journal.close()
 
     run(check())
 

@@ -1,5 +1,4 @@
 import asyncio
-import json
 import random
 from pathlib import Path
 
@@ -65,7 +64,12 @@ def chat(naps):
         naps.append(seconds)
 
     def make(url, **options):
-        defaults = {"api_key": "sk-very-secret-key", "rng": random.Random(1), "sleep": sleep, "clock": lambda: sum(naps)}
+        defaults = {
+            "api_key": "sk-very-secret-key",
+            "rng": random.Random(1),
+            "sleep": sleep,
+            "clock": lambda: sum(naps),
+        }
         return OpenAIChat("m", url, **(defaults | options))
 
     return make
@@ -73,6 +77,8 @@ def chat(naps):
 
 @pytest.fixture(scope="session")
 def recorded():
-    """The recorded streams: name -> (bytes, expected)."""
-    expected = json.loads((STREAMS / "expected.json").read_text())
-    return {name: ((STREAMS / f"{name}.sse").read_bytes(), value) for name, value in expected.items()}
+    """The bodies of recorded streams by name."""
+    return {
+        path.parent.name if path.name == "stream.sse" else path.stem: path.read_bytes()
+        for path in STREAMS.rglob("*.sse")
+    }

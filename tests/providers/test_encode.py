@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import text
 
+from fsm.providers.manners import Manners, ReasoningBack
 from fsm.providers.openai_encode import ChatEncoder
 from states.messages import AssistantMessage, Call, Reasoning, Text, ToolMessage, UserMessage
 from states.ports import Request, ToolSpec
@@ -14,9 +15,9 @@ from states.ports import Request, ToolSpec
 OPTIONS = {"model": "m", "stream": True}
 
 
-def encode(*messages, **options):
-    body = ChatEncoder(OPTIONS, **options).body(Request("", list(messages)))
-    return json.loads(body)["messages"]
+def encode(*messages, **manners):
+    body = ChatEncoder(OPTIONS, Manners(**manners)).body(Request("", [*messages, UserMessage("?")]))
+    return json.loads(body)["messages"][:-1]
 
 
 def test_an_assistant_with_calls_and_no_text_has_null_content():
@@ -54,7 +55,9 @@ def test_arguments_that_no_server_could_parse_are_shown_as_what_they_were(argume
 def test_reasoning_goes_back_only_where_it_is_wanted_and_came_from():
     turn = AssistantMessage((Reasoning("ours", "openai-chat"), Reasoning("theirs", "anthropic"), Text("x")))
     assert encode(turn) == [{"role": "assistant", "content": "x"}]
-    assert encode(turn, return_reasoning=True) == [{"role": "assistant", "content": "x", "reasoning_content": "ours"}]
+    assert encode(turn, reasoning=ReasoningBack.ALLOW) == [
+        {"role": "assistant", "content": "x", "reasoning_content": "ours"}
+    ]
 
 
 def test_text_that_json_cannot_hold_is_escaped_visibly():
@@ -72,9 +75,9 @@ tools = st.lists(st.builds(ToolSpec, text, text, st.just({"type": "object"})), m
 steps = st.lists(st.tuples(messages, st.integers(0, 5) | st.none(), st.none() | tools, st.none() | text), max_size=6)
 
 
-@given(steps, st.booleans())
-def test_the_cache_gives_what_a_fresh_encoding_gives(changes, return_reasoning):
-    encoder = ChatEncoder(OPTIONS, return_reasoning=return_reasoning)
+@given(steps)
+def test_the_cache_gives_what_a_fresh_encoding_gives(changes):
+    encoder = ChatEncoder(OPTIONS)
     conversation, specs, system = [], [], ""
     for new, keep, changed_tools, changed_system in changes:
         kept = conversation if keep is None else conversation[-keep:]
@@ -84,8 +87,9 @@ def test_the_cache_gives_what_a_fresh_encoding_gives(changes, return_reasoning):
         require = specs[0].name if specs and keep else None
         request = Request(system, conversation, specs, require)
         body = encoder.body(request)
-        assert body == ChatEncoder(OPTIONS, return_reasoning=return_reasoning).body(request)
-        assert len(json.loads(body)["messages"]) == len(conversation) + bool(system)
+        assert body == ChatEncoder(OPTIONS).body(request)
+        nudged = bool(conversation) and isinstance(conversation[-1], AssistantMessage)
+        assert len(json.loads(body)["messages"]) == len(conversation) + bool(system) + nudged
 
 
 def test_a_turn_encodes_only_what_is_new(monkeypatch):

@@ -168,7 +168,7 @@ def test_silence_in_the_middle_of_an_answer_is_a_cut(chat, trouble):
 def test_comments_keep_a_slow_answer_alive(chat, ask):
     slow = [piece for _ in range(10) for piece in (0.05, b": ping\n\n")]
     with ChatServer(script([*slow, *text_turn("at last")])) as server:
-        assert text_of(ask(chat(server.url, inactivity=0.3))[-1].blocks) == "at last"
+        assert text_of(ask(chat(server.url, first_token=0.3))[-1].blocks) == "at last"
 
 
 def test_a_body_that_does_not_end_after_done_delays_nobody(chat, ask):

@@ -7,7 +7,9 @@ verdict becomes durable in the same instant as what it judges, or not at all. Th
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import lru_cache
+from typing import Final
 
 import attrs
 
@@ -15,7 +17,7 @@ from gates.gate import Asked, Gate
 from states import ACTIVITIES
 from states.await_results import close
 from states.codec import decode, kind_of, settle
-from states.errors import CommitFailed, InterlockError, JournalUnusable, Unsealed
+from states.errors import CommitFailed, InterlockError, JournalError, JournalUnusable, Unsealed
 from states.history import History, apply, fold
 from states.names import ENDS, RESTING, Event, State
 from states.ports import (
@@ -50,6 +52,9 @@ from .machine import Decision, decide
 from .redact import Redactor, StreamRedactor
 from .world import World
 
+_LONG: Final = frozenset({State.PROVIDER_TURN, State.AWAIT_RESULTS})
+"""States whose activity ends when the run's seconds are over."""
+
 
 @attrs.define(eq=False)
 class Driver:
@@ -64,10 +69,15 @@ class Driver:
     publish: Callable[[events.Event], None]
     stale_notes: int = 0
     """Cancellations up to this note were meant for an earlier run."""
+    words_wait: bool = False
+    """Inputs were waiting when the session was claimed."""
     broken: Failed | None = None
     """Why the store stopped the run; then nothing of its end is durable."""
     caller_cancelled: bool = False
     _staged: list[Draft] = attrs.field(factory=list)
+    _flushing: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    _refused: bool = False
+    """The store would not take what is staged."""
     _activity: "asyncio.Task[None] | None" = None
     _cancellation: Cancellation | None = None
     _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
@@ -80,10 +90,14 @@ class Driver:
         try:
             await self._flush()
         except (CommitFailed, JournalUnusable) as error:
-            self._halt(error)
+            await self._halt(error)
+        except asyncio.CancelledError:
+            self._caller_cancels()
 
     async def drive(self) -> None:
-        """Until the run rests, durably. Raises Fenced, GateError; a failing store is reported in `broken`.
+        """Until the run rests, durably. Raises Fenced, GateError and whatever a port raises that it should not.
+
+        A failing store is reported in `broken`.
 
         A first cancellation of the calling task lets the run rest, committed, and is left in `caller_cancelled`;
         a second one leaves at once.
@@ -92,7 +106,11 @@ class Driver:
             while self.broken is None and not await self._rests():
                 pass
         except (CommitFailed, JournalUnusable) as error:
-            self._halt(error)
+            await self._halt(error)
+        except Exception:
+            with suppress(JournalError):  # what had happened before is not undone by what went wrong after it
+                await self._flush()
+            raise
 
     async def _rests(self) -> bool:
         """One step; true once the run rests and that is durable."""
@@ -101,14 +119,15 @@ class Driver:
                 await self._flush()
                 return True
             event = self.history.closing_event or await self._act()
-            self._move(decide(self.graph, self.history.state, event, self.history))
+            if event is not None:
+                self._move(decide(self.graph, self.history.state, event, self.history))
         except Unsealed:  # an input came before the seal: the store refused it all, so nothing of it happened
             await self._reload()
         except asyncio.CancelledError:
             self._caller_cancels()
         return False
 
-    async def _act(self) -> Event:
+    async def _act(self) -> Event | None:
         """Run the state's activity, cancellable at any await; what it leaves is staged."""
         if self._cancellation is None:
             self._activity = asyncio.create_task(self._perform())
@@ -120,23 +139,37 @@ class Driver:
             before = await self.inputs() if self._cancellation.inbox is not None else ()
             self._close_calls()
             self._stage(*before, self._cancellation)
-        if self.history.closing_event is None:
-            raise InterlockError(f"the activity of {self.history.state} left no record that ends it")
         return self.history.closing_event
 
     async def _perform(self) -> None:
         outcome = await ACTIVITIES[self.history.state](self)
         self._stage(*outcome.records)
+        if self.history.closing_event is not outcome.event:
+            raise InterlockError(
+                f"the activity of {self.history.state} says {outcome.event}; its records say otherwise"
+            )
 
     async def _watch(self, activity: "asyncio.Task[None]") -> None:
         try:
-            await asyncio.wait([activity])
+            done, _ = await asyncio.wait([activity], timeout=self._seconds_left())
+            if not done:
+                self.cancel(f"out of budget: {self.history.budget.seconds:g} seconds", waits_for=WaitsFor.BUDGET)
+                await asyncio.wait([activity])
         except asyncio.CancelledError:
             self._caller_cancels()
             await asyncio.wait([activity])
         self._show_held_back()
-        if not (activity.cancelled() and self._cancellation is not None):
+        if not activity.cancelled():
             activity.result()
+        elif self._cancellation is None:
+            raise InterlockError(f"something within the activity of {self.history.state} cancelled it")
+
+    def _seconds_left(self) -> float | None:
+        """Until the run's time is over. None without a limit, and for the gates: an answer that is there is judged."""
+        if self.history.budget.seconds is None or self.history.state not in _LONG:
+            return None
+        since = max(0.0, self.world.clock.now() - self.history.at)
+        return max(0.0, self.history.budget.seconds - self.history.seconds - since)
 
     def _caller_cancels(self) -> None:
         if self.caller_cancelled:
@@ -144,10 +177,10 @@ class Driver:
         self.caller_cancelled = True
         self.cancel("the caller cancelled the run")
 
-    def cancel(self, reason: str, note: int | None = None) -> None:
+    def cancel(self, reason: str, note: int | None = None, waits_for: WaitsFor = WaitsFor.RESUME) -> None:
         """Stop what is going on; the run then rests, committed."""
         if self._cancellation is None:
-            self._cancellation = Cancellation(reason, note)
+            self._cancellation = Cancellation(reason, note, waits_for)
             if self._activity is not None:
                 self._activity.cancel()
 
@@ -174,11 +207,15 @@ class Driver:
         for state in self.history.open_calls():
             self._stage(close(state, self.history.epoch, self.claim.fence, begun=False))
 
-    def _halt(self, error: Exception) -> None:
+    async def _halt(self, error: Exception) -> None:
         """The store failed. The table says where that leads; nobody can write it down."""
+        if not self._refused:  # it was read, not written: what had happened before can still be kept
+            with suppress(JournalError):
+                await self._flush()
         target = decide(self.graph, self.history.state, Event.COMMIT_FAILED, self.history).target
         tools = any(isinstance(draft.entry.record, ToolIntent | ToolResult) for draft in self._staged)
-        code = "tool_persistence_failed" if tools else "message_persistence_failed"
+        words = "tool_persistence_failed" if tools else "message_persistence_failed"
+        code = words if self._staged else "journal_failed"
         if target is not State.FAILED and self.history.state not in RESTING:
             raise InterlockError(f"no row of the table takes {Event.COMMIT_FAILED} in {self.history.state}") from error
         self.broken = Failed(code, str(error))
@@ -202,10 +239,18 @@ class Driver:
             self._staged.append(Draft(entry, kind_of(kept), clean, seals))
 
     async def _flush(self) -> None:
+        async with self._flushing:  # gates may reach for the outside side by side
+            await self._flush_in_turn()
+
+    async def _flush_in_turn(self) -> None:
         if not self._staged:
             return
         batch = list(self._staged)
-        cancelled = await _finish(self.journal.append(self.claim, batch))
+        try:
+            cancelled = await _finish(self.journal.append(self.claim, batch))
+        except (CommitFailed, JournalUnusable):
+            self._refused = True
+            raise
         del self._staged[: len(batch)]
         for draft in batch:
             shown = events.announce(draft.entry, self.claim.session)
@@ -235,6 +280,7 @@ class Driver:
             if note.text is not None:
                 taken.append(UserInput(note.text, Source.STEERING, inbox=note.number))
             elif note.number > self.stale_notes:
+                self.cancel("asked for by another process", note.number)
                 break
         return tuple(taken)
 
@@ -280,8 +326,8 @@ class Driver:
 def _reason(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:
     """The record that says why a run ends or rests, from the ruling that decided."""
     if decision.event is Event.CANCELLED:
-        said = cancellation.reason if cancellation else ""
-        return (Suspended(WaitsFor.RESUME, f"cancelled: {said}" if said else "cancelled"),)
+        said = cancellation or Cancellation()
+        return (Suspended(said.waits_for, f"cancelled: {said.reason}" if said.reason else "cancelled"),)
     for gate, ruling in reversed(decision.rulings):
         if isinstance(ruling, Fail) and decision.target is State.FAILED:
             return (Failed(ruling.code, ruling.message, gate.name),)
@@ -317,5 +363,7 @@ async def _finish(work: Coroutine[None, None, None]) -> asyncio.CancelledError |
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
             cancelled = error
+    if cancelled is not None and isinstance(task.exception(), Unsealed):
+        raise cancelled  # nothing was written, and the caller wants to stop: what is staged will be sealed no more
     task.result()
     return cancelled

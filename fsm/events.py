@@ -11,6 +11,7 @@ from states.names import State
 from states.records import (
     ApprovalAsked,
     AssistantTurn,
+    Cancellation,
     Entry,
     Metadata,
     RunStarted,
@@ -140,6 +141,14 @@ class Moved:
 
 
 @attrs.frozen
+class Interrupted:
+    """The run was stopped; an answer that was being shown is void."""
+
+    seq: int
+    reason: str
+
+
+@attrs.frozen
 class RunEnd:
     """The last event. `seq` is None only if the store failed: then nothing about the end is durable."""
 
@@ -161,6 +170,7 @@ Event = (
     | ToolEnd
     | Ruled
     | Moved
+    | Interrupted
     | RunEnd
 )
 
@@ -185,6 +195,8 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911  one 
             return ToolStart(seq, call, name, arguments)
         case ToolResult() as result:
             return ToolEnd(seq, result.call, result.status, result.output, result.metadata, result.duration)
+        case Cancellation(reason=reason):
+            return Interrupted(seq, reason)
         case Verdict(gate=gate, ruling=ruling):
             return Ruled(seq, gate, ruling)
         case Transition(source=source, event=event, target=target):

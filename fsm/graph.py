@@ -12,7 +12,7 @@ import attrs
 from gates.budget_left import budget_left
 from gates.calls_permitted import calls_permitted
 from gates.checks_passed import checks_passed
-from gates.facts import asks_for_tools, calls_answered, calls_open, intents_committed, nothing_open, says_done
+from gates.facts import asks_for_tools, calls_answered, calls_open, intents_committed, says_done
 from gates.final_has_text import final_has_text
 from gates.gate import Gate, Guard
 from gates.inputs_answered import inputs_answered, late_inputs_answered
@@ -74,7 +74,7 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
         *(Row(state, Event.CANCELLED, (), SUSPENDED) for state in RUNNING),
         Row(SUSPENDED, Event.RESUMED, (budget_left.suspends,), SUSPENDED),
         Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_open), DISPATCH_TOOLS),
-        Row(SUSPENDED, Event.RESUMED, (budget_left.passes, nothing_open), PROVIDER_TURN),
+        Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_answered), PROVIDER_TURN),
     )
 
 

@@ -1,6 +1,7 @@
 """The loop as a caller sees it: run, resume, steer, cancel. What a run does is in the table, not here."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -8,11 +9,11 @@ from types import TracebackType
 from typing import Final, Self
 
 from states.contract import Budget, Contract, Permission
-from states.errors import ConfigError, JournalError, SessionBusy
+from states.errors import ConfigError, JournalError, JournalUnusable, SessionBusy
 from states.history import History, fold
-from states.names import RESTING
+from states.names import ENDS, RESTING
 from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
-from states.records import RunStarted
+from states.records import Failed, RunStarted
 
 from . import events
 from .clock import RandomIds, SystemClock
@@ -23,6 +24,7 @@ from .opening import Opening
 from .prompts import BASE
 from .redact import Redactor
 from .result import Result, failed, result_of
+from .setup import as_journal, as_toolbox, as_workspace, check_contract
 from .world import World
 
 LISTEN_SECONDS: Final = 0.2
@@ -63,8 +65,6 @@ class Loop:
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
-        from .setup import as_journal, as_toolbox, as_workspace, check_contract  # heavy parts only when a loop is made
-
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
         self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
@@ -145,7 +145,7 @@ class Loop:
         """
         if not text.strip():
             raise ConfigError("the message is empty; say what the model should know")
-        return await self._journal.post(session, text)
+        return await self._journal.post(session, Redactor(self._provider.secrets).text(text))
 
     async def cancel(self, session: str, reason: str = "") -> bool:
         """Stop a running session, wherever it runs; it rests and can be resumed. False if it was at rest."""
@@ -164,10 +164,12 @@ class Loop:
         claim = await self._journal.claim(session)
         try:
             driver = await self._driver(claim, _ignore)
-            if driver.history.state in RESTING:
+            if driver.history.started is None or driver.history.state in RESTING:
                 return False
             driver.cancel(reason)
             await driver.drive()
+            if driver.broken is not None:
+                raise JournalUnusable(driver.broken.message)
             return True
         finally:
             await self._journal.release(claim)
@@ -184,30 +186,48 @@ class Loop:
 
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
-        notes = await self._journal.notes(session, driver.history.noted)
-        driver.stale_notes = max((note.number for note in notes), default=0)
-        waiting = any(note.text is not None for note in notes)
-        records = opening.records(driver.history, self._run_started(driver.history), waiting=waiting)
+        records = opening.records(driver.history, self._run_started(driver.history), waiting=driver.words_wait)
+        self._check_resumable(driver.history)
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
         try:
             if records is not None:
                 await driver.begin(records)
                 await driver.drive()
+        except Exception as error:
+            lost = Failed("internal_error", f"{type(error).__name__}: {error}")
+            driver.publish(events.RunEnd(None, failed(driver.history, lost)))
+            raise
         finally:
             listener.cancel()
             del self._drivers[session]
         result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
-        publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
+        driver.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
         if driver.caller_cancelled:
             raise asyncio.CancelledError
         return result
 
     async def _driver(self, claim: Claim, publish: Publish) -> Driver:
+        noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us
         history = fold(claim.session, await self._journal.read(claim.session))
         world = World(self._provider, self._tools, self._workspace, self._clock, self._journal, claim)
-        redactor = Redactor(self._provider.secrets)
-        return Driver(self._graph, world, self._journal, claim, history, redactor, publish)
+        driver = Driver(
+            self._graph, world, self._journal, claim, history, Redactor(self._provider.secrets), _heard(publish)
+        )
+        driver.stale_notes = max((note.number for note in noted), default=0)
+        driver.words_wait = any(note.text is not None and note.number > history.noted for note in noted)
+        return driver
+
+    def _check_resumable(self, history: History) -> None:
+        """A run goes on under the table that it began with, and with what its contract needs. Raises ConfigError."""
+        if history.started is None or history.state in ENDS:
+            return
+        if history.started.graph != graph_digest(self._graph):
+            raise ConfigError(
+                f"the run of session {history.session!r} was started under another table; resume it with that table "
+                "(graph=...), or begin a new session"
+            )
+        check_contract(history.contract, self._workspace)
 
     def _run_started(self, history: History) -> RunStarted:
         return RunStarted(
@@ -245,6 +265,18 @@ class Loop:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def _heard(publish: Publish) -> Publish:
+    """An observer that raises has no vote: the run goes on, and the log says what happened."""
+
+    def shown(event: events.Event) -> None:
+        try:
+            publish(event)
+        except Exception:
+            logging.getLogger(__name__).exception("on_event raised; the run goes on")
+
+    return shown
 
 
 async def _streamed(work: Callable[[Publish], Coroutine[None, None, Result]]) -> AsyncGenerator[events.Event, None]:

@@ -1,8 +1,11 @@
 """Keeps secrets out of everything that is stored or shown, even if a server or a tool echoes them."""
 
-import json
 from collections.abc import Iterable
 from typing import Final
+
+import orjson
+
+from states.records import JSON
 
 MASK: Final = "[redacted]"
 SHORTEST: Final = 8
@@ -13,8 +16,10 @@ class Redactor:
     """Replaces known secrets. Without secrets it costs nothing."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
-        self._encoded = [json.dumps(secret)[1:-1].encode() for secret in self._secrets]
+        found = {secret for secret in secrets if len(secret) >= SHORTEST}
+        spellings = found | {secret.replace("/", "\\/") for secret in found}  # as some write it within JSON
+        self._secrets = sorted(spellings, key=len, reverse=True)
+        self._encoded = [orjson.dumps(secret)[1:-1] for secret in self._secrets]
 
     def text(self, text: str) -> str:
         for secret in self._secrets:
@@ -22,11 +27,22 @@ class Redactor:
         return text
 
     def body(self, body: bytes) -> bytes:
-        """The same for an encoded record."""
-        for secret in self._encoded:
-            if secret in body:
-                body = body.replace(secret, MASK.encode())
-        return body
+        """The same for an encoded record: its values, and the names in its metadata, never its own field names."""
+        if not any(secret in body for secret in self._encoded):
+            return body
+        return orjson.dumps(self._value(orjson.loads(body), names=False))
+
+    def _value(self, value: JSON, *, names: bool) -> JSON:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self._value(item, names=names) for item in value]
+        if isinstance(value, dict):
+            return {
+                self.text(name) if names else name: self._value(item, names=names or name == "metadata")
+                for name, item in value.items()
+            }
+        return value
 
     def stream(self) -> "StreamRedactor":
         return StreamRedactor(self)

@@ -12,4 +12,3 @@ intents_committed: Final = Fact(
 )
 calls_answered: Final = Fact("calls_answered", lambda history: history.unanswered == 0)
 calls_open: Final = Fact("calls_open", lambda history: history.unanswered > 0)
-nothing_open: Final = Fact("nothing_open", lambda history: history.unanswered == 0)

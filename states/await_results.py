@@ -13,7 +13,7 @@ import orjson
 from .contract import Permission
 from .history import CallState, History
 from .names import Event
-from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec
+from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec, Workspace
 from .records import JSON, Settlement, Status, ToolResult
 from .text import safe_json, safe_text
 
@@ -22,6 +22,8 @@ UNKNOWN: Final = (
     "Look at the state of things before you repeat it."
 )
 STOPPED: Final = "Cancelled: this call was stopped after it had started; part of it may have happened."
+_OURS: Final = frozenset({"revision_before", "revision_after", "recovered"})
+"""Metadata that only we write: a tool cannot vouch for the workspace."""
 NOT_STARTED: Final = "Cancelled: this call was never started."
 
 
@@ -85,16 +87,16 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -
         lambda text: run.show_progress(state.call.id, text),
     )
     watched = run.history.contract.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
-    before = await world.workspace.revision() if watched and world.workspace else None
+    before = await _revision(world.workspace) if watched and world.workspace else None
     since = world.clock.monotonic()
     recovered = await _recover(state, spec, tool_run, run, world) if state.fence < run.fence else None
     output = recovered or await _start(state, tool_run, world, begun)
     duration = world.clock.monotonic() - since
-    metadata = {key: safe_json(value) for key, value in output.metadata.items()}
+    metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
     if recovered is not None:
         metadata |= {"recovered": True}  # which workspace it saw, nobody knows
     elif watched and world.workspace:
-        metadata |= {"revision_before": before, "revision_after": await world.workspace.revision()}
+        metadata |= {"revision_before": before, "revision_after": await _revision(world.workspace)}
     return ToolResult(
         state.call.id,
         output.status,
@@ -104,6 +106,14 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -
         run.history.epoch,
         output.images,
     )
+
+
+async def _revision(workspace: Workspace) -> str | None:
+    """None if it cannot be told: what ran then proves nothing, but its result is not lost."""
+    try:
+        return await workspace.revision()
+    except Exception:  # noqa: BLE001  the effect has happened, whatever the workspace says
+        return None
 
 
 async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set[str]) -> ToolOutput:

@@ -11,12 +11,14 @@ from typing import Final, get_args
 import attrs
 import cattrs
 import orjson
+from cattrs.gen import make_dict_unstructure_fn
 from cattrs.preconf.orjson import make_converter
 from cattrs.strategies import configure_tagged_union
 
+from .contract import Budget, Contract
 from .errors import CodecError, NewerJournal
 from .messages import Block
-from .records import JSON, Metadata, Record
+from .records import JSON, Metadata, Record, RunStarted
 from .text import safe_json
 from .verdicts import Ruling
 
@@ -35,6 +37,9 @@ def _build() -> cattrs.Converter:
     converter = make_converter(forbid_extra_keys=True, omit_if_default=True, detailed_validation=False)
     converter.register_structure_hook_func(lambda t: t == Metadata, lambda value, _: value)
     converter.register_unstructure_hook_func(lambda t: t == Metadata, dict)
+    for written_in_full in (Budget, Contract, RunStarted):  # what a run was held to must not change with our defaults
+        hook = make_dict_unstructure_fn(written_in_full, converter, _cattrs_omit_if_default=False)
+        converter.register_unstructure_hook(written_in_full, hook)
     configure_tagged_union(Block, converter, tag_name="type", tag_generator=_kind)
     configure_tagged_union(Ruling, converter, tag_name="type", tag_generator=_kind)
     configure_tagged_union(Record, converter, tag_name="kind", tag_generator=_kind)

@@ -5,6 +5,8 @@ from typing import Any
 
 import attrs
 
+from .messages import LARGEST
+
 
 class Permission(StrEnum):
     """Which tools run without asking."""
@@ -38,8 +40,8 @@ class Contract:
 
 
 def _positive(_: object, attribute: "attrs.Attribute[Any]", value: float | None) -> None:
-    if value is not None and value <= 0:
-        raise ValueError(f"{attribute.name} must be positive, not {value}; use None for no limit")
+    if value is not None and not 0 < value <= LARGEST:
+        raise ValueError(f"{attribute.name} must be between 0 and 2**53, not {value}; use None for no limit")
 
 
 @attrs.frozen

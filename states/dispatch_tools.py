@@ -3,6 +3,7 @@
 Nothing outside is touched here. As long as one call waits for an approval, no call of the turn gets an intent.
 """
 
+import json
 from typing import Final
 
 import orjson
@@ -64,9 +65,34 @@ def _answer(state: CallState, history: History, status: Status, text: str) -> To
 
 
 def parse(arguments: str) -> JSON:
-    """The arguments as sent; nothing at all means no arguments. Raises ValueError: nothing is ever repaired."""
-    value: JSON = orjson.loads(arguments) if arguments.strip() else {}
+    """The arguments as sent; nothing at all means no arguments. Raises ValueError: nothing is repaired or changed."""
+    if not arguments.strip():
+        return {}
+    try:
+        value: JSON = json.loads(
+            arguments, object_pairs_hook=_members, parse_int=_whole_number, parse_constant=_no_number
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     return value
+
+
+def _members(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return members
+
+
+def _whole_number(digits: str) -> int:
+    number = int(digits) if len(digits) < 20 else 2**64  # longer ones cost quadratic time to read
+    if not -(2**63) <= number < 2**63:
+        raise ValueError("a whole number beyond 64 bits; send it as a string")
+    return number
+
+
+def _no_number(name: str) -> JSON:
+    raise ValueError(f"{name} is no JSON")
 
 
 def canonical(arguments: JSON) -> str:

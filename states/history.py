@@ -124,6 +124,8 @@ class History:
     """Turns of the session, for ids."""
     turn: AssistantTurn | None = None
     turn_seq: int = 0
+    carried: str = ""
+    """Words of the turns before, if the last one goes on with them."""
     trouble: TurnFailure | None = None
     calls: dict[str, CallState] = attrs.field(factory=dict)
     """Calls of the current turn, in the model's order."""
@@ -153,8 +155,8 @@ class History:
 
     @property
     def text(self) -> str:
-        """Words of the last turn."""
-        return text_of(self.turn.blocks) if self.turn else ""
+        """Words of the last answer, with what was cut off or paused before it."""
+        return self.carried + text_of(self.turn.blocks) if self.turn else ""
 
     @property
     def system(self) -> str:
@@ -187,6 +189,8 @@ def apply(history: History, entry: Entry) -> None:
     """Add one entry. Raises HistoryError, and history is then worthless."""
     if entry.seq != history.seq + 1:
         raise HistoryError(f"record {entry.seq} of {history.session}: {history.seq + 1} is due")
+    if history.started is None and not isinstance(entry.record, RunStarted):
+        raise HistoryError(f"record {entry.seq} of {history.session}: it comes before any run")
     if entry.fence == history.fence and history.state not in RESTING:
         history.seconds += max(0.0, entry.at - history.at)
     history.seq, history.at, history.fence = entry.seq, entry.at, entry.fence
@@ -220,7 +224,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
 
 
 def _forget_turn(history: History) -> None:
-    history.turn, history.turn_seq, history.trouble = None, 0, None
+    history.turn, history.turn_seq, history.trouble, history.carried = None, 0, None, ""
     history.calls, history.unanswered = {}, 0
     history.same_text, history.last_text = 0, ""
     _forget_candidate(history)
@@ -251,6 +255,8 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     _need(history.closing == 0, seq, "a second end of one activity")
     _need(history.unanswered == 0, seq, "a turn while calls are open")
     _need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
+    goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
+    history.carried = history.text if goes_on else ""
     history.turn, history.turn_seq, history.trouble = record, seq, None
     history.turns += 1
     history.turn_count += 1
@@ -275,6 +281,7 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
 
 
 def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
+    _need(history.unanswered == 0, seq, "an epoch ends with open calls")
     _need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
     history.epoch = record.epoch
 
@@ -325,10 +332,12 @@ def _answer(call: Call, result: ToolResult) -> ToolMessage:
 
 
 def _dispatch(history: History, seq: int, record: Dispatch) -> None:
+    _need(history.state is State.DISPATCH_TOOLS, seq, f"a dispatch in {history.state}")
     _need(record.turn == history.turn_seq and bool(history.calls), seq, "a dispatch of no current calls")
 
 
 def _settlement(history: History, seq: int, record: Settlement) -> None:
+    _need(history.state is State.AWAIT_RESULTS, seq, f"a settlement in {history.state}")
     _need(record.turn == history.turn_seq, seq, "a settlement of another turn")
     _need(history.unanswered == 0, seq, "settled with open calls")
 
@@ -353,6 +362,7 @@ def _budget_change(history: History, seq: int, record: BudgetChange) -> None:
 
 
 def _candidate(history: History, seq: int, record: Candidate) -> None:
+    _need(history.state is State.CANDIDATE_FINAL, seq, f"a candidate in {history.state}")
     _need(record.turn == history.turn_seq != 0, seq, "a candidate of another turn")
     _need(history.candidate == 0, seq, "a second candidate of one turn")
     history.candidate = seq
@@ -366,16 +376,19 @@ def _evidence(history: History, seq: int, record: Evidence) -> None:
 
 
 def _verification(history: History, seq: int, record: Verification) -> None:
+    _need(history.state is State.VERIFY, seq, f"a verification in {history.state}")
     _need(record.candidate == history.candidate != 0, seq, "a verification of another candidate")
     history.verification = record
 
 
 def _stop_answer(history: History, seq: int, record: StopAnswer) -> None:
+    _need(history.state is State.STOP_HOOK, seq, f"an answer in {history.state}")
     _need(record.candidate == history.candidate != 0, seq, "an answer about another candidate")
     history.stop_answer = record
 
 
 def _finalized(history: History, seq: int, record: Finalized) -> None:
+    _need(history.state is State.FINALIZE, seq, f"a receipt in {history.state}")
     _need(record.candidate == history.candidate != 0, seq, "a receipt for another candidate")
     history.receipt = record
 
@@ -386,8 +399,10 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
     if isinstance(record.ruling, Retry):
         history.retries[record.gate] += 1
         history.require_tool = record.ruling.require_tool
-        if record.ruling.message:
-            _say(history, record.ruling.message)
+        paused = history.turn is not None and history.turn.finish is Finish.PAUSED
+        own_words = bool(history.messages) and isinstance(history.messages[-1], AssistantMessage)
+        if record.ruling.message or (own_words and not paused and not history.unanswered):
+            _say(history, record.ruling.message or record.ruling.reason)
 
 
 def _transition(history: History, seq: int, record: Transition) -> None:
@@ -404,6 +419,7 @@ def _transition(history: History, seq: int, record: Transition) -> None:
 
 
 def _cancellation(history: History, seq: int, record: Cancellation) -> None:
+    _need(history.state not in RESTING, seq, f"a cancellation in {history.state}")
     history.noted = max(history.noted, record.inbox or 0)
     history.closing = 0  # whatever the activity had reported, the cancellation is what happened last
 

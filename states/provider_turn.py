@@ -26,7 +26,7 @@ async def act(run: Run) -> Outcome:
                     return Outcome((turn_of(item, history, saw),), Event.REPLIED)
                 run.show(item)
     except ProviderTrouble as trouble:
-        failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, saw, history.epoch)
+        failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
         return Outcome((*_discard(failure, history), failure), Event.TURN_FAILED)
     raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
 

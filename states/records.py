@@ -24,7 +24,6 @@ class Source(StrEnum):
 
     INPUT = "input"
     STEERING = "steering"
-    FOLLOW_UP = "follow_up"
 
 
 class Status(StrEnum):
@@ -72,7 +71,6 @@ class UserInput:
 
     text: str
     source: Source = Source.INPUT
-    visible: bool = True
     inbox: int | None = None
 
 
@@ -97,7 +95,6 @@ class TurnFailure:
     trouble: Trouble
     message: str
     status: int | None = None
-    saw: int = 0
     epoch: int = 0
 
 
@@ -244,10 +241,11 @@ class Transition:
 
 @attrs.frozen
 class Cancellation:
-    """Somebody stopped the run."""
+    """Somebody, or a limit, stopped what was going on. `inbox` is the number of the note that asked for it."""
 
     reason: str = ""
     inbox: int | None = None
+    waits_for: WaitsFor = WaitsFor.RESUME
 
 
 @attrs.frozen

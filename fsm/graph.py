@@ -26,7 +26,7 @@ from states.names import RUNNING, Event, State
 from states.verdicts import Fail, Retry, Suspend
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)  # compiled graphs are looked up by the whole table at every move
 class Row:
     source: State
     event: Event

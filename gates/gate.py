@@ -68,7 +68,7 @@ class Judged(Protocol):
     def ruling(self, gate: Gate) -> Ruling: ...
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Asked:
     """A gate, asked for one kind of ruling."""
 
@@ -86,7 +86,7 @@ class Asked:
 _VERB = {Pass: "passes", Retry: "retries", Fail: "fails", Suspend: "suspends"}
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Fact:
     """A guard that only looks: no verdict comes of it."""
 

@@ -5,10 +5,10 @@ a journal is never read by guessing.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final, get_args
 
-import attrs
 import cattrs
 import orjson
 from cattrs.gen import make_dict_unstructure_fn
@@ -42,17 +42,28 @@ def _build() -> cattrs.Converter:
         converter.register_unstructure_hook(written_in_full, hook)
     configure_tagged_union(Block, converter, tag_name="type", tag_generator=_kind)
     configure_tagged_union(Ruling, converter, tag_name="type", tag_generator=_kind)
-    configure_tagged_union(Record, converter, tag_name="kind", tag_generator=_kind)
     return converter
 
 
 _CONVERTER: Final = _build()
-_FIELDS: Final = {_kind(cls): {field.name for field in attrs.fields(cls)} for cls in get_args(Record)}
+_KINDS: Final[Mapping[type, str]] = {cls: _kind(cls) for cls in get_args(Record)}
+_CLASSES: Final[Mapping[str, type[Record]]] = {kind: cls for cls, kind in _KINDS.items()}
+
+
+@cache
+def _writer(kind: str) -> Callable[[Record], dict[str, JSON]]:
+    """Made when first needed. Asked for once and for all, because cattrs' dispatch costs as much as the work itself."""
+    return _CONVERTER.get_unstructure_hook(_CLASSES[kind])
+
+
+@cache
+def _reader(kind: str) -> Callable[[dict[str, JSON], type[Record]], Record]:
+    return _CONVERTER.get_structure_hook(_CLASSES[kind])
 
 
 def kind_of(record: Record) -> str:
     """The tag that the journal stores beside the body."""
-    return _kind(type(record))
+    return _KINDS[type(record)]
 
 
 def encode(record: Record) -> bytes:
@@ -65,7 +76,9 @@ def settle(record: Record) -> tuple[Record, bytes]:
 
     It is the same record unless it held what JSON cannot: then memory and store would differ, and the store counts.
     """
-    plain = _CONVERTER.unstructure(record, unstructure_as=Record)
+    kind = kind_of(record)
+    plain = _writer(kind)(record)
+    plain["kind"] = kind
     try:
         return record, orjson.dumps(plain)
     except TypeError:  # lone surrogates, numbers beyond 64 bits, foreign objects in metadata
@@ -88,20 +101,18 @@ def decode(body: bytes, version: int = VERSION) -> Record:
         raise CodecError("no record: a JSON object with a 'kind' is needed")
     for step in range(version, VERSION):
         plain = MIGRATIONS[step](plain)
-    kind = plain["kind"]
-    if kind not in _FIELDS:
+    kind = plain.pop("kind")
+    cls = _CLASSES.get(kind)
+    if cls is None:
         raise CodecError(f"unknown kind of record {kind!r}: written by a newer or a foreign program")
-    unknown = sorted(plain.keys() - _FIELDS[kind] - {"kind"})
-    if unknown:
-        raise CodecError(f"unknown field {unknown[0]!r} in a {kind!r} record: written by a newer or a foreign program")
     try:
-        record: Record = _CONVERTER.structure(plain, Record)  # type: ignore[arg-type]
-    except (
-        cattrs.BaseValidationError,
-        cattrs.errors.ForbiddenExtraKeysError,
-        TypeError,
-        ValueError,
-        KeyError,
-    ) as error:
+        return _reader(kind)(plain, cls)
+    except cattrs.ForbiddenExtraKeysError as error:
+        if error.cl is not cls:
+            raise CodecError(f"bad {kind!r} record: {error}") from error
+        unknown = min(error.extra_fields)
+        raise CodecError(
+            f"unknown field {unknown!r} in a {kind!r} record: written by a newer or a foreign program"
+        ) from error
+    except (cattrs.BaseValidationError, TypeError, ValueError, KeyError) as error:
         raise CodecError(f"bad {kind!r} record: {error}") from error
-    return record

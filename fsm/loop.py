@@ -68,7 +68,8 @@ class Loop:
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
         self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
-        self._journal = as_journal(journal, workspace)
+        self._open_journal = lambda: as_journal(journal, workspace)
+        self._journal = self._open_journal()
         self._tools = as_toolbox(tools, workspace)
         self._contract = check_contract(contract, self._workspace)
         self._budget = budget
@@ -203,9 +204,19 @@ class Loop:
             del self._drivers[session]
         result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
         driver.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
+        if driver.broken:
+            await self._reopen(driver.journal)
         if driver.caller_cancelled:
             raise asyncio.CancelledError
         return result
+
+    async def _reopen(self, broken: Journal) -> None:
+        """A store that failed is left as it is: what is durable is read anew by whoever resumes."""
+        if self._journal is broken:
+            self._journal = self._open_journal()
+            if self._journal is not broken:  # the caller's own journal is the caller's to open again
+                with suppress(JournalError):
+                    await broken.close()
 
     async def _driver(self, claim: Claim, publish: Publish) -> Driver:
         noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us

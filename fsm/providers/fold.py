@@ -1,0 +1,51 @@
+"""What turns the events of one protocol into an answer."""
+
+from typing import Protocol
+
+from states.ports import ReasoningDelta, Reply, TextDelta
+from states.records import JSON, Trouble
+
+from .faults import Fault
+
+Delta = TextDelta | ReasoningDelta
+Chunk = dict[str, JSON]
+
+
+class Fold(Protocol):
+    """One answer under way. Unknown events and members are ignored."""
+
+    @property
+    def seen(self) -> bool:
+        """Part of an answer came: it may have been shown, so asking again would repeat it."""
+
+    @property
+    def whole(self) -> bool:
+        """The provider said why it ended; whatever breaks now takes nothing away."""
+
+    @property
+    def done(self) -> bool:
+        """Nothing that counts follows."""
+
+    def add(self, chunk: Chunk, raw: bytes) -> list[Delta]:
+        """Take one event, parsed and as it came. Raises Fault for one that says that the answer failed."""
+
+    def end(self) -> None:
+        """`[DONE]` came."""
+
+    def complete(self, body: Chunk) -> list[Delta] | None:
+        """Take a whole answer that was not streamed; None if this is none."""
+
+    def reply(self) -> Reply:
+        """The whole answer, when the body has ended. Raises Fault if it is not whole."""
+
+
+def unfinished() -> Fault:
+    return Fault(None, "the stream ended before the answer was finished")
+
+
+def broken(why: str) -> Fault:
+    return Fault(None, f"the provider broke the answer off ({why})")
+
+
+def cut(why: str) -> Fault:
+    return Fault(Trouble.CUT, why)

@@ -1,0 +1,66 @@
+"""HTTP responses as this package sees them: a body in pieces, or the Fault that they stand for."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator
+from typing import Final, cast
+
+import httpx
+
+from states.records import Trouble
+
+from .backoff import retry_after, should_retry
+from .faults import Fault, of_response
+
+ERROR_BODY: Final = 64 * 1024
+"""Bytes of an error's body that are read (our choice)."""
+
+
+async def refuse_errors(response: httpx.Response, within: float) -> None:
+    """Raise the Fault of a response that is no 2xx; its body is waited for at most `within` seconds."""
+    status = response.status_code
+    if 200 <= status < 300:
+        return
+    if 300 <= status < 400:
+        target = response.headers.get("location", "nowhere")
+        raise Fault(Trouble.REFUSED, f"HTTP {status}: redirects are not followed; set the base URL to {target}", status)
+    body = b""
+    try:
+        async with asyncio.timeout(within):
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > ERROR_BODY:
+                    break
+    except TimeoutError:
+        pass  # the status alone says enough
+    headers = response.headers
+    raise of_response(status, body, retry_after(headers), again=should_retry(headers))
+
+
+def pieces_of(response: httpx.Response) -> AsyncGenerator[bytes]:
+    """The body as it comes from the network, decompressed if a proxy compressed it against our word."""
+    cooked = response.is_stream_consumed or "content-encoding" in response.headers
+    pieces = response.aiter_bytes() if cooked else response.aiter_raw()
+    return cast("AsyncGenerator[bytes]", pieces)  # httpx declares less than it gives
+
+
+def unreachable(error: httpx.RequestError, connect: float) -> Fault:
+    """A transport's failure, in words. A certificate that does not verify will not get better by waiting."""
+    match error:
+        case httpx.ConnectTimeout():
+            return Fault(None, f"no connection within {connect:g} s")
+        case httpx.ConnectError() if isinstance(_root(error), ssl.SSLCertVerificationError):
+            return Fault(Trouble.REFUSED, f"the server's certificate is not trusted: {_root(error)}")
+        case httpx.ConnectError():
+            return Fault(None, f"no connection: {error}")
+        case httpx.LocalProtocolError():
+            return Fault(Trouble.REFUSED, f"the request cannot be sent: {error}")
+        case _:
+            return Fault(None, f"the connection broke: {str(error) or type(error).__name__}")
+
+
+def _root(error: BaseException) -> BaseException:
+    """The first cause in a chain of exceptions."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

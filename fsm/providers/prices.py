@@ -1,0 +1,77 @@
+"""What tokens cost, as data with a date. A model that is not listed has no price, and none is guessed."""
+
+import re
+from datetime import date
+from typing import Final
+
+import attrs
+
+from states.messages import Usage
+
+MILLION: Final = 1_000_000
+_SNAPSHOT: Final = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
+
+
+@attrs.frozen
+class Price:
+    """US dollars per million tokens, list prices for standard processing, and where and when they were read.
+
+    Not in it: batch and priority tiers, long-context surcharges, what writing to a cache costs, servers' own tools.
+    """
+
+    input: float
+    cached: float
+    output: float
+    source: str
+    as_of: date
+
+    def of(self, usage: Usage) -> float:
+        """US dollars for this much; cached input at its own price."""
+        fresh = max(0, usage.input - usage.cached)
+        return (fresh * self.input + usage.cached * self.cached + usage.output * self.output) / MILLION
+
+
+OPENAI: Final = "openai.com/api/pricing"
+ANTHROPIC: Final = "docs.claude.com/en/docs/about-claude/pricing"
+DEEPSEEK: Final = "api-docs.deepseek.com/quick_start/pricing"
+AS_OF: Final = date(2025, 9, 30)
+"""The providers' pages showed these figures then, to the best of our knowledge; look there before you rely on one."""
+
+PRICES: Final = {
+    name: Price(*figures, source, AS_OF)
+    for source, models in {
+        OPENAI: {
+            "gpt-5": (1.25, 0.125, 10.0),
+            "gpt-5-mini": (0.25, 0.025, 2.0),
+            "gpt-5-nano": (0.05, 0.005, 0.4),
+            "gpt-4.1": (2.0, 0.5, 8.0),
+            "gpt-4.1-mini": (0.4, 0.1, 1.6),
+            "gpt-4.1-nano": (0.1, 0.025, 0.4),
+            "gpt-4o": (2.5, 1.25, 10.0),
+            "gpt-4o-mini": (0.15, 0.075, 0.6),
+            "o3": (2.0, 0.5, 8.0),
+            "o4-mini": (1.1, 0.275, 4.4),
+        },
+        ANTHROPIC: {
+            "claude-opus-4-1": (15.0, 1.5, 75.0),
+            "claude-opus-4": (15.0, 1.5, 75.0),
+            "claude-sonnet-4-5": (3.0, 0.3, 15.0),
+            "claude-sonnet-4": (3.0, 0.3, 15.0),
+            "claude-3-7-sonnet": (3.0, 0.3, 15.0),
+            "claude-3-5-haiku": (0.8, 0.08, 4.0),
+        },
+        DEEPSEEK: {"deepseek-chat": (0.28, 0.028, 0.42), "deepseek-reasoner": (0.28, 0.028, 0.42)},
+    }.items()
+    for name, figures in models.items()
+}
+
+
+def price_of(model: str) -> Price | None:
+    """The price of exactly this model, or of the one that it is a dated snapshot of (`-2025-04-14`, `-20250929`)."""
+    return PRICES.get(model) or PRICES.get(_SNAPSHOT.sub("", model))
+
+
+def cost(model: str, usage: Usage) -> float | None:
+    """US dollars, or None where the price is not known."""
+    price = price_of(model)
+    return None if price is None else price.of(usage)

@@ -21,6 +21,7 @@ from .faults import Fault
 from .fold import Fold
 from .http_response import pieces_of, refuse_errors, unreachable
 from .lanes import Lanes
+from .silence import Silence
 from .traffic import Hold, Traffic
 
 LAST_BYTES: Final = 0.25
@@ -117,7 +118,7 @@ class HttpProvider:
                     yield notice
                     await self._sleep(notice.delay)
                     continue
-                answer = Answer(self._fold())
+                answer, silence = Answer(self._fold()), Silence()
                 response: httpx.Response | None = None
                 async with self._traffic.slot():
                     began = self._clock()
@@ -126,11 +127,11 @@ class HttpProvider:
                         await refuse_errors(response, self._inactivity)
                         self._traffic.answered(self._clock(), response.headers)
                         async with aclosing(pieces_of(response)) as pieces:
-                            while (piece := await self._next(pieces, answer)) is not None:
+                            while (piece := await self._next(pieces, answer, silence)) is not None:
                                 for delta in answer.feed(piece):
                                     yield delta
                                 if answer.done:
-                                    await _drain(pieces)
+                                    await _drain(pieces, silence)
                                     break
                         for delta in answer.rest():
                             yield delta
@@ -144,6 +145,7 @@ class HttpProvider:
                     except Fault as error:
                         fault = error
                     finally:
+                        silence.close()
                         if response is not None:
                             await response.aclose()
                 self._remember(fault, response)
@@ -162,11 +164,11 @@ class HttpProvider:
         except TimeoutError:
             raise Fault(None, f"no answer within {self._headers_within:g} s") from None
 
-    async def _next(self, pieces: AsyncGenerator[bytes], answer: Answer) -> bytes | None:
+    async def _next(self, pieces: AsyncGenerator[bytes], answer: Answer, silence: Silence) -> bytes | None:
         """The next bytes of the body; None at its end, and when nothing that matters is still to come."""
         limit = self._grace if answer.whole else self._inactivity if answer.seen else self._first_token
         try:
-            async with asyncio.timeout(limit):
+            with silence.within(limit):
                 return await anext(pieces, None)
         except TimeoutError:
             if answer.whole:
@@ -210,10 +212,10 @@ class HttpProvider:
         return None
 
 
-async def _drain(pieces: AsyncGenerator[bytes]) -> None:
+async def _drain(pieces: AsyncGenerator[bytes], silence: Silence) -> None:
     """Read to the end of the body if it is near."""
     try:
-        async with asyncio.timeout(LAST_BYTES):
+        with silence.within(LAST_BYTES):
             async for _ in pieces:
                 pass
     except (TimeoutError, httpx.RequestError):

@@ -14,8 +14,25 @@ from states.errors import ConfigError
 from .setup import STATE_DIR
 
 FILE: Final = "interlock.toml"
-PROVIDERS: Final = ("openai", "replay")
-BASE_URL_VARIABLE: Final = "OPENAI_BASE_URL"
+
+
+@attrs.frozen
+class Dialect:
+    """A protocol that a model is asked in, and the variables that go with it."""
+
+    maker: str
+    """Its class in `fsm.providers`."""
+    key: str = "OPENAI_API_KEY"
+    base_url: str = "OPENAI_BASE_URL"
+    default: str = "https://api.openai.com/v1"
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    "openai": Dialect("OpenAIChat"),
+    "responses": Dialect("OpenAIResponses"),
+    "anthropic": Dialect("Anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+}
+PROVIDERS: Final = (*DIALECTS, "replay")
 
 Value = str | int | float | tuple[str, ...]
 
@@ -170,7 +187,8 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     found = read_file(workspace)
     given = {key: value for key, value in flags.items() if value not in (None, ())}
     merged: dict[str, Value | Path] = {key: _path(workspace, key, value) for key, value in found.items()}
-    from_environment = environment.get(BASE_URL_VARIABLE, "").strip()
+    dialect = DIALECTS.get(str(given.get("provider") or found.get("provider")), DIALECTS["openai"])
+    from_environment = environment.get(dialect.base_url, "").strip()
     if from_environment:
         merged["base-url"] = from_environment
     merged |= {key: Path(str(value)) if key in _PATHS - {"journal"} else value for key, value in given.items()}
@@ -181,6 +199,7 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged["check"] = tuple(command.strip() for command in _listed(merged.get("check")))
     _check_choice("provider", merged, PROVIDERS)
     _check_choice("permission", merged, tuple(Permission))
+    merged.setdefault("api-key-env", dialect.key)
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
     fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))
     fields["permission_from"] = _origin("permission", given, "", found)

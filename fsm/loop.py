@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -68,7 +69,7 @@ class Loop:
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
         self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
-        self._open_journal = lambda: as_journal(journal, workspace)
+        self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
         self._tools = as_toolbox(tools, workspace)
         self._contract = check_contract(contract, self._workspace)

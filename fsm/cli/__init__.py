@@ -12,6 +12,7 @@ from .cancel import cancel
 from .check import check
 from .demo import demo
 from .diagram import diagram
+from .doctor import doctor
 from .resume import resume
 from .run import run
 from .sessions import sessions
@@ -46,7 +47,7 @@ def interlock(debug: bool) -> None:
     """
 
 
-for _command in (run, resume, steer, cancel, sessions, show, audit, diagram, check, demo):
+for _command in (run, resume, steer, cancel, sessions, show, audit, diagram, check, doctor, demo):
     interlock.add_command(_command)
 
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from fsm.config import DIALECTS
+
 if TYPE_CHECKING:
     from fsm.providers.checkup import Finding
     from fsm.providers.http_provider import HttpProvider
 
-KEYS: Final = {"openai": "OPENAI_API_KEY", "responses": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
-"""The variable with the key, where --api-key-env does not name one."""
 MARKS: Final = {"works": "✓", "absent": "–", "broken": "✗", "untried": "·"}
 NEEDED: Final = ("auth", "tool calls", "results")
 """Without these no run can succeed: exit status 1."""
@@ -18,7 +18,9 @@ PATIENCE: Final = 5.0
 
 
 @click.command()
-@click.option("--provider", type=click.Choice(sorted(KEYS)), default="openai", show_default=True, help="The protocol.")
+@click.option(
+    "--provider", type=click.Choice(sorted(DIALECTS)), default="openai", show_default=True, help="The protocol."
+)
 @click.option("--model", required=True, metavar="NAME", help="The model's name, as its server knows it.")
 @click.option("--base-url", metavar="URL", help="The server; OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured.")
 @click.option("--api-key-env", metavar="NAME", help="The variable with the key.")
@@ -29,7 +31,7 @@ def doctor(provider: str, model: str, base_url: str | None, api_key_env: str | N
     """
     import asyncio
 
-    found = asyncio.run(_examine(provider, model, base_url, api_key_env or KEYS[provider]))
+    found = asyncio.run(_examine(provider, model, base_url, api_key_env or DIALECTS[provider].key))
     broken = [finding for finding in found if finding.subject in NEEDED and finding.outcome == "broken"]
     return 1 if broken else 0
 
@@ -61,7 +63,7 @@ def _provider(name: str, model: str, base_url: str | None, key: str, seen: list[
     """The provider, with a client that notes how each response is announced. Raises ConfigError."""
     import httpx
 
-    from fsm.providers import Anthropic, OpenAIChat, OpenAIResponses
+    import fsm.providers
     from fsm.providers.client import new_client
 
     async def note(response: httpx.Response) -> None:
@@ -72,6 +74,6 @@ def _provider(name: str, model: str, base_url: str | None, key: str, seen: list[
         made.event_hooks = {"response": [note]}
         return made
 
-    kinds = {"openai": OpenAIChat, "anthropic": Anthropic, "responses": OpenAIResponses}
-    provider: HttpProvider = kinds[name](model, base_url, None, key, patience=PATIENCE, client=client)
+    make = getattr(fsm.providers, DIALECTS[name].maker)
+    provider: HttpProvider = make(model, base_url, None, key, patience=PATIENCE, client=client)
     return provider

@@ -38,10 +38,16 @@ def model(function: Function) -> Function:
     return _stack(
         function,
         (
-            click.option("--provider", help="openai (chat completions, any server) or replay.  [default: openai]"),
+            click.option(
+                "--provider", help="openai (chat completions), responses, anthropic, replay.  [default: openai]"
+            ),
             click.option("--model", metavar="NAME", help="The model's name, as its server knows it."),
-            click.option("--base-url", metavar="URL", help="The server; OPENAI_BASE_URL is honoured."),
-            click.option("--api-key-env", metavar="NAME", help="The variable with the key.  [default: OPENAI_API_KEY]"),
+            click.option(
+                "--base-url", metavar="URL", help="The server; OPENAI_BASE_URL, ANTHROPIC_BASE_URL are honoured."
+            ),
+            click.option(
+                "--api-key-env", metavar="NAME", help="The variable with the key.  [default: the provider's own]"
+            ),
             click.option("--cassette", metavar="FILE", help="Recorded turns, for --provider replay."),
             click.option("--record", metavar="FILE", help="Write the model's turns down, to replay them."),
             click.option("--patience", type=float, metavar="SECONDS", help="Waiting for a provider that is down."),

@@ -47,7 +47,10 @@ def recall(flags: Mapping[str, Any], environment: Mapping[str, str], past: Histo
     chosen = settings(flags, environment)
     if not flags.get("workspace") and past.started and past.started.workspace:
         chosen = settings({**flags, "workspace": past.started.workspace, "journal": chosen.journal}, environment)
-    kept = {name: value for name, value in _kept(chosen.journal, past.session).items() if not flags.get(_key(name))}
+    kept = _kept(chosen.journal, past.session)
+    if flags.get("provider") and flags["provider"] != kept.get("provider"):
+        kept = {}  # another provider is asked now: nothing of the old one's address or key goes to it
+    kept = {name: value for name, value in kept.items() if not flags.get(_key(name))}
     if kept.get("base_url") not in (None, chosen.base_url):
         kept["base_url_from"] = Origin.SESSION
     if "cassette" in kept:

@@ -166,9 +166,10 @@ def test_the_workspace_can_say_how_it_is_worked_on(interlock, workspace):
         (["run", "x"], "--model is missing"),
         (["run", "x", "--model", "m"], "OPENAI_API_KEY is not set"),
         (["run", "x", "--model", "m", "--api-key-env", "MY_KEY"], "MY_KEY is not set"),
+        (["run", "x", "--model", "m", "--provider", "anthropic"], "ANTHROPIC_API_KEY is not set: api.anthropic.com"),
         (["run", "x", "--model", "m", "--base-url", "ftp://here"], "'ftp://here'"),
         (["run", " ", "--model", "m"], "the task is empty"),
-        (["run", "x", "--provider", "oracle"], "unknown provider 'oracle'; known: openai, replay"),
+        (["run", "x", "--provider", "oracle"], "unknown provider 'oracle'; known: openai, responses, anthropic, replay"),
         (["run", "x", "--permission", "root"], "unknown permission 'root'; known: full, ask, plan"),
         (["run", "x", "--provider", "replay"], "--cassette is missing"),
         (["run", "x", "--provider", "replay", "--cassette", "none.ndjson"], "none.ndjson"),
@@ -186,6 +187,7 @@ def test_what_cannot_work_is_said_before_anything_starts(words, said, workspace,
     monkeypatch.chdir(workspace)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
 
     assert call(words) == 2
     printed = capsys.readouterr()

@@ -9,9 +9,9 @@ from typing import Final
 
 import attrs
 
-from gates.text_is_new import SAME
+from gates.text_is_new import RETRIES, SAME
 from states.history import CallState, History
-from states.messages import AssistantMessage, ToolMessage
+from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
 
 from .claims import UNFINISHED, spent
@@ -49,20 +49,21 @@ def key_of(history: History, view: View) -> Hashable:
         len(history.held) > 0,
         isinstance(last, AssistantMessage) + 2 * isinstance(last, ToolMessage),
         retries,
-        view.repeats and _sameness(history, retries),
+        view.repeats and _sameness(history),
         history.rest and history.rest.waits_for,
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
         () if over else _turn(history),
+        over and history.state not in ENDS and _carried(history),
         () if over else _judgement(history),
     )
 
 
-def _sameness(history: History, retries: int) -> Hashable:
+def _sameness(history: History) -> Hashable:
     """Other texts than these are never said twice."""
     if history.last_text not in (REPEATED, "") or not history.same_text:
         return None
-    return history.last_text, min(history.same_text, SAME * (retries + 1))
+    return history.last_text, min(history.same_text, SAME * (RETRIES + 1))
 
 
 def _turn(history: History) -> Hashable:
@@ -70,7 +71,15 @@ def _turn(history: History) -> Hashable:
         return None
     calls = tuple(_call(state) for state in history.calls.values())
     ended = history.state is State.PROVIDER_TURN or history.turn.finish in UNFINISHED
-    return ended and history.turn.finish, bool(history.text.strip()), history.text == REPEATED, calls
+    words = not calls and (bool(history.text.strip()), history.text == REPEATED)
+    return ended and history.turn.finish, words, calls
+
+
+def _carried(history: History) -> Hashable:
+    """What the next turn goes on with, if the last one did not come to its end."""
+    turn = history.turn
+    goes_on = turn is not None and turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
+    return goes_on and bool(history.text.strip())
 
 
 def _call(state: CallState) -> Hashable:

@@ -69,8 +69,8 @@ def success_has_a_receipt(before: History, move: Move, now: History) -> str | No
         return "the receipt's workspace is not the verified one"
     if now.stop_answer is None or now.stop_answer.candidate != now.candidate:
         return "the inbox was not sealed for this candidate"
-    if now.turn is None or receipt.text != text_of(now.turn.blocks) or now.turn.finish in UNFINISHED:
-        return "the receipt's words are not those of the last, whole turn"
+    if now.turn is None or not receipt.text.endswith(text_of(now.turn.blocks)) or now.turn.finish in UNFINISHED:
+        return "the receipt does not end in the words of the last, whole turn"
     return None
 
 

@@ -305,7 +305,7 @@ def check(
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
     searches = [base, *_counted(table, every, proofs, started, base.reads)]
-    if set(table) - _rows(searches):  # a gate that asks again in any case hides what comes after it
+    if _hidden(table, base):
         tired = _Search(table, every, World(hostile=False, proofs=proofs), View(epochs=False), frozenset(base.reads))
         tired.run(started)
         reads = base.reads | tired.reads
@@ -319,6 +319,7 @@ def _counted(
     proofs: Proofs,
     started: RunStarted,
     reads: set[str],
+    *,
     exhausted: frozenset[str] = frozenset(),
 ) -> Iterator[_Search]:
     """A search for each gate that looks its retries up, in an honest world with as much in it as that gate needs."""
@@ -332,8 +333,10 @@ def _counted(
             yield search
 
 
-def _rows(searches: list[_Search]) -> set[Row]:
-    return {row for search in searches for row in search.rows}
+def _hidden(graph: Graph, base: _Search) -> bool:
+    """Something is never even asked: a gate that sends back in any case, until it is tired, hides what comes after."""
+    asked = {(row.source, row.event) for row in base.rows}
+    return any((row.source, row.event) not in asked for row in graph)
 
 
 @lru_cache(maxsize=8)

@@ -165,7 +165,7 @@ class Walker(Deeds, RuleBasedStateMachine):
         return Choice(label, do)
 
     def _disturbances(self, here: Process) -> list[Choice]:
-        found = [
+        return [
             Choice("the time passes", lambda: self.clock.advance(1.0)),
             Choice("the workspace is changed", self.workspace.change),
             Choice("cancelled", lambda: here.loop.cancel(self.session, "enough")),
@@ -180,7 +180,6 @@ class Walker(Deeds, RuleBasedStateMachine):
                 for fault in (Fault.REFUSED, Fault.LOST, Fault.KEPT)
             ),
         ]
-        return found
 
     def _former_owners(self) -> Group:
         """Those who lost the session and do not know it yet go on with what they were doing."""

@@ -213,7 +213,7 @@ def _provider_turn(world: World, history: History) -> Moves:
 
 
 def _trouble(history: History, trouble: Trouble) -> tuple[Record, ...]:
-    failure = TurnFailure(trouble, f"trouble: {trouble}", None, history.seq, history.epoch)
+    failure = TurnFailure(trouble, f"trouble: {trouble}", None, history.epoch)
     cut = (TurnDiscarded(history.epoch + 1, "it broke off"),) if trouble is Trouble.CUT else ()
     return (*cut, failure)
 

@@ -168,7 +168,8 @@ class Driver:
         """Until the run's time is over. None without a limit, and for the gates: an answer that is there is judged."""
         if self.history.budget.seconds is None or self.history.state not in _LONG:
             return None
-        since = max(0.0, self.world.clock.now() - self.history.at)
+        ours = self.history.fence == self.claim.fence  # else the run lay still since the last record
+        since = max(0.0, self.world.clock.now() - self.history.at) if ours else 0.0
         return max(0.0, self.history.budget.seconds - self.history.seconds - since)
 
     def _caller_cancels(self) -> None:
@@ -199,7 +200,7 @@ class Driver:
             rests_on.append(self.history.seq)
         if decision.target in ENDS:
             self._close_calls()
-        self._stage(*_reason(decision, self._cancellation))
+        self._stage(*reason_of(decision, self._cancellation))
         self._stage(Transition(decision.source, decision.event, decision.target, tuple(rests_on)))
 
     def _close_calls(self) -> None:
@@ -323,7 +324,7 @@ class Driver:
         self.publish(events.ToolProgress(call, self.redactor.text(text)))
 
 
-def _reason(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:
+def reason_of(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:
     """The record that says why a run ends or rests, from the ruling that decided."""
     if decision.event is Event.CANCELLED:
         said = cancellation or Cancellation()

@@ -254,6 +254,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     _need(history.state is State.PROVIDER_TURN, seq, f"a turn in {history.state}")
     _need(history.closing == 0, seq, "a second end of one activity")
     _need(history.unanswered == 0, seq, "a turn while calls are open")
+    _need(record.saw >= history.last_input, seq, "a turn whose request lacked a committed input")
     _need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
     goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
     history.carried = history.text if goes_on else ""

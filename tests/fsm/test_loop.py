@@ -3,9 +3,10 @@
 import asyncio
 
 import pytest
-from support.boxes import Ledger, Revision
+from support.bench import Bench
+from support.boxes import Revision
 
-from fsm import Budget, Contract, Loop, RunStatus
+from fsm import Budget, Contract, RunStatus
 from fsm import events as ev
 from fsm.journal.memory import Fault, MemoryJournal
 from fsm.providers.scripted import Scripted, asks_for, says
@@ -15,32 +16,6 @@ from states.messages import AssistantMessage, ToolMessage, UserMessage
 from states.names import State
 from states.ports import ProviderTrouble
 from states.records import AssistantTurn, Finalized, Source, Status, ToolIntent, ToolResult, Trouble, UserInput
-
-
-class Bench:
-    """A loop with its parts at hand."""
-
-    def __init__(self, *turns, faults=(), journal=None, **options):
-        self.ledger = Ledger()
-        self.provider = Scripted(turns)
-        self.journal = journal or MemoryJournal(faults)
-        self.events = []
-        self.loop = Loop(provider=self.provider, tools=self.ledger.tools(), journal=self.journal, **options)
-
-    async def run(self, task="go", session="s"):
-        return await self.loop.run(task, session=session, on_event=self.events.append)
-
-    async def resume(self, *args, **more):
-        return await self.loop.resume("s", *args, on_event=self.events.append, **more)
-
-    async def records(self, kind, session="s"):
-        return [e.record for e in await self.journal.read(session) if isinstance(e.record, kind)]
-
-    def asked(self, number=-1):
-        return list(self.provider.requests[number].messages)
-
-    def seen(self, kind):
-        return [event for event in self.events if isinstance(event, kind)]
 
 
 def test_a_run_goes_through_its_tools_to_a_receipt():
@@ -493,10 +468,8 @@ def test_a_secret_is_stored_and_shown_nowhere():
         secrets = (secret,)
 
     async def story():
-        bench = Bench()
-        bench.loop._provider = bench.provider = Leaky(
-            [asks_for(("look", {"key": secret}), text=f"key {secret}"), ProviderTrouble(Trouble.REFUSED, secret)]
-        )
+        turns = [asks_for(("look", {"key": secret}), text=f"key {secret}"), ProviderTrouble(Trouble.REFUSED, secret)]
+        bench = Bench(provider=Leaky(turns))
         await bench.run()
         return bench, await bench.journal.read("s")
 

@@ -1,12 +1,15 @@
 """Records survive the store, and nothing foreign is read by guessing."""
 
+import orjson
 import pytest
 from hypothesis import given
 from strategies import anything, records
 
 from states.codec import VERSION, decode, encode
+from states.contract import Budget, Contract
 from states.errors import CodecError, NewerJournal
-from states.records import Resumed, Status, ToolResult, UserInput
+from states.messages import LARGEST
+from states.records import BudgetChange, Resumed, RunStarted, Status, ToolResult, UserInput
 from states.text import safe_json, safe_text
 
 
@@ -76,3 +79,42 @@ def test_a_foreign_body_is_refused_by_name(body, named):
 def test_a_newer_format_is_refused():
     with pytest.raises(NewerJournal, match=f"knows {VERSION}"):
         decode(encode(Resumed()), VERSION + 1)
+
+
+def test_what_a_run_is_held_to_is_written_in_full():
+    """Else a later program with other defaults would read another contract out of the same journal."""
+    body = orjson.loads(encode(RunStarted(1, "g", "t", "m")))
+
+    assert body["contract"] == {"checks": [], "commands": []}
+    assert body["budget"] == {"max_turns": 200, "tokens": None, "seconds": None, "max_tool_calls": None}
+    assert (body["permission"], body["system"], body["workspace"]) == ("full", "", "")
+
+
+def test_a_changed_budget_is_written_in_full():
+    body = orjson.loads(encode(BudgetChange(Budget(max_turns=7))))
+
+    assert body["budget"] == {"max_turns": 7, "tokens": None, "seconds": None, "max_tool_calls": None}
+
+
+def test_a_contract_with_defaults_left_out_is_still_read():
+    body = b'{"kind":"run_started","run":1,"graph":"g","tools":"t","model":"m"}'
+
+    assert decode(body) == RunStarted(1, "g", "t", "m", contract=Contract(), budget=Budget())
+
+
+LIMITS = ["max_turns", "tokens", "seconds", "max_tool_calls"]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("value", [0, -1, LARGEST + 1, 10**20, float("inf"), float("nan")])
+def test_a_limit_that_a_journal_could_not_keep_is_refused_by_name(limit, value):
+    with pytest.raises(ValueError, match=f"{limit} must be between 0 and"):
+        Budget(**{limit: value})
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("value", [1, LARGEST, None])
+def test_a_limit_within_bounds_is_read_as_it_was_written(limit, value):
+    change = BudgetChange(Budget(**{limit: value}))
+
+    assert decode(encode(change)) == change

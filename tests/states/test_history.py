@@ -81,6 +81,20 @@ def test_rest_between_claims_and_while_suspended_costs_no_seconds():
     assert past.history.seconds == 7.0
 
 
+def test_the_words_of_a_cut_answer_are_the_beginning_of_the_next():
+    past = Past().says("one, ", finish=Finish.LENGTH).move().says("two")
+
+    assert past.history.text == "one, two"
+
+
+def test_a_cut_answer_is_forgotten_by_the_next_run():
+    past = Past().says("one, ", finish=Finish.LENGTH)
+    past.add(Transition(State.PROVIDER_TURN, Event.REPLIED, State.FAILED, (past.history.seq,)))
+    past.add(RunStarted(2, "g", "t", "m"), UserInput("and now this")).says("two")
+
+    assert past.history.text == "two"
+
+
 def test_a_resumed_conversation_does_not_end_in_the_models_own_words():
     past = Past().says("half done").move().add(Cancellation()).move().add(Resumed())
 
@@ -154,7 +168,31 @@ REFUSED = {
     ),
     "a note that was taken before": (lambda p: p.add(UserInput("a", inbox=2)), UserInput("b", inbox=2)),
     "resumed while running": (lambda p: p, Resumed()),
+    "resumed after the end": (lambda p: p.finalized().move(), Resumed()),
+    "an intent for a call that a person refused": (
+        lambda p: p.calls("a").move().add(ApprovalAsked("call_1_0", "a", "{}"), Approval("call_1_0", granted=False)),
+        ToolIntent("call_1_0", "a", "{}", 0),
+    ),
+    "a dispatch before the move to dispatch_tools": (lambda p: p.calls("a"), Dispatch(3)),
+    "a settlement before the move to await_results": (
+        lambda p: p.calls("a").move().intents().result("call_1_0"),
+        Settlement(3),
+    ),
+    "a candidate before the move to candidate_final": (lambda p: p.says(), Candidate(3)),
+    "a verification before the move to verify": (lambda p: p.submitted(), Verification(8)),
+    "an answer before the move to stop_hook": (lambda p: p.verified(), StopAnswer(8, 0)),
+    "a receipt before the move to finalize": (lambda p: p.answered(), Finalized(8, "done")),
+    "a receipt straight after the candidate": (lambda p: p.submitted(), Finalized(8, "other words", (990, 991))),
+    "an epoch that ends with open calls": (lambda p: p.calls("a").move().intents(), TurnDiscarded(1, "cut")),
+    "a cancellation at rest": (lambda p: p.add(Cancellation()).move(), Cancellation()),
+    "a cancellation after the end": (lambda p: p.finalized().move(), Cancellation()),
 }
+
+
+@pytest.mark.parametrize("record", [UserInput("x"), Cancellation(), Resumed(), TurnDiscarded(1, "cut")])
+def test_the_fold_refuses_what_comes_before_any_run(record):
+    with pytest.raises(HistoryError, match="record 1 of s: it comes before any run"):
+        fold("s", [Entry(1, 0.0, 1, record)])
 
 
 @pytest.mark.parametrize("case", REFUSED)

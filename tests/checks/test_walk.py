@@ -1,0 +1,124 @@
+"""The real loop under random walks; and loops with a planted fault, which a walk must not survive."""
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from fsm import driver
+from fsm.checks import Broken, walk, walker
+from fsm.journal.memory import MemoryJournal
+from fsm.loop import Loop
+from states import await_results
+from states.contract import Budget, Contract
+from states.errors import Fenced
+
+
+def make_loop(**parts):
+    return Loop(**parts, contract=Contract(checks=("test",)), budget=Budget(max_turns=None, seconds=60))
+
+
+TestWalk = walk.of(make_loop, name="TestWalk").TestCase
+
+FEW = settings(
+    max_examples=60, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]
+)
+
+
+def walked(**options):
+    machine = walk.of(make_loop, name="Planted", **options).machine
+    machine.starts = ()  # from the start only: a planted fault must not need a rare past
+    with pytest.raises(Broken) as caught:
+        run_state_machine_as_test(machine, settings=FEW)
+    return str(caught.value)
+
+
+def test_a_claim_of_ones_own_is_checked_on_every_durable_step():
+    def never_two_turns(before, move, now):
+        return "a second turn" if now.turns > 1 else None
+
+    assert "never_two_turns: a second turn" in walked(claims=(never_two_turns,))
+
+
+def test_a_tool_that_starts_before_its_intent_is_durable_is_seen(monkeypatch):
+    async def eager(self, *records):
+        self._stage(*records)
+        if self.history.state != "await_results":
+            await self._flush()
+        return self.world
+
+    monkeypatch.setattr(driver.Driver, "outside", eager)
+
+    assert "before its intent is durable" in walked()
+
+
+def test_a_request_with_something_that_is_not_durable_is_seen(monkeypatch):
+    async def eager(self, *records):
+        self._stage(*records)
+        return self.world
+
+    monkeypatch.setattr(driver.Driver, "outside", eager)
+
+    assert "not durable" in walked()
+
+
+def test_a_lost_call_that_is_run_again_unasked_is_seen(monkeypatch):
+    async def always_again(*_):
+        return None
+
+    monkeypatch.setattr(await_results, "_recover", always_again)
+
+    assert "twice under" in walked()
+
+
+def test_an_event_that_is_shown_before_it_is_durable_is_seen(monkeypatch):
+    async def boast(self):
+        for draft in self._staged:
+            if (shown := driver.events.announce(draft.entry, self.claim.session)) is not None:
+                self.publish(shown)
+        if self._staged:
+            batch, self._staged = list(self._staged), []
+            await self.journal.append(self.claim, batch)
+
+    monkeypatch.setattr(driver.Driver, "_flush", boast)
+
+    assert "is shown before it is durable" in walked()
+
+
+def test_a_store_without_a_fence_is_seen(monkeypatch):
+    """It takes whatever has the next number, from anybody."""
+    held, rows = MemoryJournal._held, MemoryJournal._rows
+
+    def unfenced(self, claim):
+        try:
+            return held(self, claim)
+        except Fenced:
+            return self._sessions[claim.session]
+
+    def renumbered(self, state, claim, drafts):
+        fence, state.fence = state.fence, claim.fence
+        try:
+            return rows(self, state, claim, drafts)
+        finally:
+            state.fence = fence
+
+    monkeypatch.setattr(MemoryJournal, "_held", unfenced)
+    monkeypatch.setattr(MemoryJournal, "_rows", renumbered)
+    monkeypatch.setattr(
+        walker.Walker, "_disturbances", lambda self, here: [walker.Choice("taken over", self.take_over)]
+    )
+
+    assert walked()
+
+
+def test_a_walk_that_gets_nowhere_fails():
+    rows = walk.of(make_loop, name="Nowhere").machine.graph
+    with pytest.raises(Broken, match=f"every_row_is_taken: {len(rows) - 7} rows were never taken"):
+        walk._covered(rows, walk.Counter(), walk.Counter(), {r: "" for r in rows if r.event == "commit_failed"})
+
+
+def test_two_walks_do_not_share_their_examples():
+    one, two = walk.of(make_loop, name="One"), walk.of(make_loop, name="Two")
+
+    assert one.TestCase.__name__ != two.TestCase.__name__
+    assert one.machine.__qualname__ != two.machine.__qualname__
+    assert one.TestCase.__module__ == __name__

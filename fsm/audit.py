@@ -18,6 +18,7 @@ from states.history import History, apply
 from states.names import ENDS, Event, State
 from states.records import (
     AssistantTurn,
+    Cancellation,
     Entry,
     Evidence,
     Failed,
@@ -32,9 +33,10 @@ from states.records import (
     Transition,
     Verdict,
 )
-from states.verdicts import Fail, Ruling, Suspend, WaitsFor
+from states.verdicts import Fail, Ruling, Suspend
 
 from .digests import graph_digest
+from .driver import reason_of
 from .graph import Graph
 from .machine import Decision, decide
 
@@ -75,6 +77,8 @@ class _Walk:
     graph: Graph
     history: History
     found: list[str] = attrs.field(factory=list)
+    stopped: Cancellation = attrs.field(factory=Cancellation)
+    """The last cancellation."""
     due: _Due | None = None
 
     def take(self, entry: Entry) -> None:
@@ -83,6 +87,8 @@ class _Walk:
         if complaint:
             self.found.append(f"record {entry.seq}: {complaint}")
         apply(self.history, entry)
+        if isinstance(entry.record, Cancellation):
+            self.stopped = entry.record
         if self.history.closing == entry.seq and self.history.closing_event is not None:
             decision = decide(self.graph, self.history.state, self.history.closing_event, self.history)
             left = [(gate.name, ruling) for gate, ruling in decision.rulings]
@@ -106,7 +112,7 @@ class _Walk:
                 return _of_verdict(due, entry.seq, record)
             case Failed() | Suspended():
                 due.reason = record
-                return _of_reason(due.decision, record)
+                return _of_reason(due.decision, record, self.stopped)
             case Transition():
                 self.due = None
                 return _of_transition(due, record)
@@ -130,11 +136,11 @@ def _of_verdict(due: _Due, seq: int, record: Verdict) -> str | None:
     return None
 
 
-def _of_reason(decision: Decision, record: Failed | Suspended) -> str | None:
+def _of_reason(decision: Decision, record: Failed | Suspended, stopped: Cancellation) -> str | None:
     if decision.target is not (State.FAILED if isinstance(record, Failed) else State.SUSPENDED):
         return f"{_kind(record)}, but the table leads to {decision.target}"
     if decision.event is Event.CANCELLED:
-        agrees = isinstance(record, Suspended) and record.waits_for is WaitsFor.RESUME and not record.gate
+        agrees = encode(record) == encode(reason_of(decision, stopped)[0])
         return None if agrees else "the run was cancelled, and this gives another reason"
     for gate, ruling in reversed(decision.rulings):
         if isinstance(ruling, Fail | Suspend):

@@ -81,6 +81,10 @@ class Driver:
     _activity: "asyncio.Task[None] | None" = None
     _cancellation: Cancellation | None = None
     _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
+    _progress: dict[str, StreamRedactor] = attrs.field(factory=dict)
+    _landed: dict[str, events.ToolEnd] = attrs.field(factory=dict)
+    """Results that wait to be shown until the ones before them have landed."""
+    _shown: set[str] = attrs.field(factory=set)
 
     # --- driving ------------------------------------------------------------------------------------------------
 
@@ -255,7 +259,9 @@ class Driver:
         del self._staged[: len(batch)]
         for draft in batch:
             shown = events.announce(draft.entry, self.claim.session)
-            if shown is not None:
+            if isinstance(shown, events.ToolEnd):
+                self._show_results(shown)
+            elif shown is not None:
                 self.publish(shown)
         if cancelled is not None:
             raise cancelled
@@ -320,8 +326,22 @@ class Driver:
             if text := stream.rest():
                 self.publish(events.Delta(text, kind is ReasoningDelta))
 
+    def _show_results(self, landed: events.ToolEnd) -> None:
+        """Results are shown in the model's order, whatever order they landed in."""
+        self._landed[landed.call] = landed
+        for call in self.history.calls:
+            if call in self._landed:
+                self.publish(self._landed.pop(call))
+                self._shown.add(call)
+            elif call not in self._shown:
+                break
+
     def show_progress(self, call: str, text: str) -> None:
-        self.publish(events.ToolProgress(call, self.redactor.text(text)))
+        stream = self._progress.get(call)
+        if stream is None:
+            stream = self._progress[call] = self.redactor.stream()
+        if shown := stream.feed(text):
+            self.publish(events.ToolProgress(call, shown))
 
 
 def reason_of(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:

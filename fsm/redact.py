@@ -11,6 +11,12 @@ MASK: Final = "[redacted]"
 SHORTEST: Final = 8
 """Characters below which a string is too common to be looked for (our choice; real keys have 20 and more)."""
 
+_OURS: Final = frozenset(
+    {"kind", "type", "call", "id", "gate", "status", "trouble", "finish", "source", "target", "event", "waits_for"}
+    | {"permission", "graph", "tools"}
+)
+"""Fields whose values are words of ours: a secret that is spelled like one is no secret there."""
+
 
 class Redactor:
     """Replaces known secrets. Without secrets it costs nothing."""
@@ -30,16 +36,19 @@ class Redactor:
         """The same for an encoded record: its values, and the names in its metadata, never its own field names."""
         if not any(secret in body for secret in self._encoded):
             return body
-        return orjson.dumps(self._value(orjson.loads(body), names=False))
+        return orjson.dumps(self._value(orjson.loads(body), free=False))
 
-    def _value(self, value: JSON, *, names: bool) -> JSON:
+    def _value(self, value: JSON, *, free: bool) -> JSON:
+        """`free`: within metadata, where names are a tool's own and not ours."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self._value(item, names=names) for item in value]
+            return [self._value(item, free=free) for item in value]
         if isinstance(value, dict):
             return {
-                self.text(name) if names else name: self._value(item, names=names or name == "metadata")
+                self.text(name) if free else name: item
+                if name in _OURS and not free
+                else self._value(item, free=free or name == "metadata")
                 for name, item in value.items()
             }
         return value

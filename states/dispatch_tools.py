@@ -4,6 +4,7 @@ Nothing outside is touched here. As long as one call waits for an approval, no c
 """
 
 import json
+import math
 from typing import Final
 
 import orjson
@@ -40,7 +41,8 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
         )
     try:
         arguments = parse(call.arguments)
-    except ValueError as error:
+        spelled = canonical(arguments)
+    except (ValueError, TypeError) as error:  # the latter: text or depth that the journal cannot hold
         said = call.arguments[:200]
         return _answer(
             state, history, Status.ERROR, f"Error: the arguments are no JSON ({error}): {said!r}. Not started."
@@ -56,8 +58,8 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
         if history.permission is Permission.PLAN:
             return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
         if history.permission is Permission.ASK and state.approval is None:
-            return ApprovalAsked(call.id, call.name, canonical(arguments))
-    return ToolIntent(call.id, call.name, canonical(arguments), state.order, history.epoch)
+            return ApprovalAsked(call.id, call.name, spelled)
+    return ToolIntent(call.id, call.name, spelled, state.order, history.epoch)
 
 
 def _answer(state: CallState, history: History, status: Status, text: str) -> ToolResult:
@@ -70,7 +72,11 @@ def parse(arguments: str) -> JSON:
         return {}
     try:
         value: JSON = json.loads(
-            arguments, object_pairs_hook=_members, parse_int=_whole_number, parse_constant=_no_number
+            arguments,
+            object_pairs_hook=_members,
+            parse_int=_whole_number,
+            parse_float=_number,
+            parse_constant=_no_number,
         )
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -85,9 +91,16 @@ def _members(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _whole_number(digits: str) -> int:
-    number = int(digits) if len(digits) < 20 else 2**64  # longer ones cost quadratic time to read
+    number = int(digits) if len(digits) <= 20 else 2**64  # longer ones cost quadratic time to read
     if not -(2**63) <= number < 2**63:
         raise ValueError("a whole number beyond 64 bits; send it as a string")
+    return number
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number beyond all bounds")
     return number
 
 

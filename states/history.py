@@ -282,6 +282,7 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
 
 
 def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
+    _need(history.state is State.PROVIDER_TURN, seq, f"an epoch ends in {history.state}")
     _need(history.unanswered == 0, seq, "an epoch ends with open calls")
     _need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
     history.epoch = record.epoch
@@ -296,6 +297,7 @@ def _call(history: History, seq: int, call: str) -> CallState:
 
 def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     state = _call(history, seq, record.call)
+    _need(history.state is State.DISPATCH_TOOLS, seq, f"an intent in {history.state}")
     _need(state.intent is None, seq, f"a second intent for {record.call!r}")
     _need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
     _need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
@@ -311,6 +313,7 @@ def _before(history: History, state: CallState) -> list[CallState]:
 def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     state = _call(history, seq, record.call)
     _need(record.epoch == history.epoch, seq, f"a result of dead epoch {record.epoch}")
+    _need(history.state not in RESTING, seq, f"a result in {history.state}")
     ran = record.status in (Status.OK, Status.UNKNOWN)
     _need(not ran or state.intent is not None, seq, f"a result of {record.call!r}, which was never started")
     state.result = record

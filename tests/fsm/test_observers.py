@@ -141,3 +141,10 @@ def test_a_stream_whose_run_breaks_off_ends_with_run_end_and_then_raises():
     with pytest.raises(ValueError, match="a bug of the adapter"):
         story(listen())
     assert isinstance(seen[-1], ev.RunEnd)
+
+
+def test_parallel_results_are_shown_in_the_models_order():
+    bench = Bench(asks_for(("look", {"key": "slow", "seconds": 0.05}), ("look", {"key": "fast"})), says("ok"))
+    story(bench.run())
+
+    assert [event.output for event in bench.seen(ev.ToolEnd)] == ["seen slow", "seen fast"]

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import Bench, story
 
+from fsm import ToolContext, tool
+from fsm import events as ev
 from fsm.providers.scripted import Scripted, asks_for, says
 from fsm.redact import MASK, Redactor
 from states.codec import decode, encode
@@ -136,3 +138,34 @@ def test_a_secret_in_words_that_steer_is_not_even_posted():
     everything = told(bench)
     assert SECRET not in everything
     assert bench.asked()[-1] == UserMessage(f"the key is {MASK}")
+
+
+class Keyed(Scripted):
+    def __init__(self, secret, *turns):
+        super().__init__(turns)
+        self._secret = secret
+
+    @property
+    def secrets(self):
+        return (self._secret,)
+
+
+def test_a_secret_in_two_lines_of_progress_is_not_shown():
+    @tool
+    async def leak(context: ToolContext) -> str:
+        """Leak."""
+        context.progress(SECRET[:6])
+        context.progress(SECRET[6:])
+        return ""
+
+    bench = Bench(provider=Keyed(SECRET, asks_for(("leak", {})), says("ok")), tools=[leak])
+    story(bench.run())
+
+    assert SECRET not in "".join(event.text for event in bench.seen(ev.ToolProgress))
+
+
+@pytest.mark.parametrize("word", ["tool_result", "run_started", "provider_turn", "user_input"])
+def test_a_secret_that_is_spelled_like_a_tag_leaves_the_record_readable(word):
+    bench = Bench(provider=Keyed(word, asks_for(("look", {"key": word})), says("ok")))
+
+    assert story(bench.run()).text == "ok"

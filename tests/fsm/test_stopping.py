@@ -248,3 +248,12 @@ def test_an_answer_that_was_being_shown_is_declared_void_by_the_stop():
     kinds = [type(event) for event in bench.events]
     assert kinds[-4:] == [ev.Delta, ev.Interrupted, ev.Moved, ev.RunEnd]
     assert bench.seen(ev.Interrupted)[0].reason == "enough"
+
+
+def test_the_audit_finds_nothing_wrong_with_a_run_that_its_seconds_ended():
+    async def tale():
+        bench = Bench(asks_for(("hang", {})), budget=Budget(seconds=0.01), clock=StageClock())
+        await bench.run()
+        return await bench.journal.read("s")
+
+    assert audit(GRAPH, story(tale()), "s") == []

@@ -2,10 +2,13 @@
 
 import asyncio
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from support.bench import Bench, story
 from support.past import Past
 
+from fsm.providers.scripted import asks_for, says
 from fsm.tools import Tools, tool
 from states.contract import Permission
 from states.dispatch_tools import act, canonical, parse
@@ -101,3 +104,30 @@ def test_an_approval_does_not_reach_beyond_a_change_to_planning():
     (answer,) = dispatched(past.add(PermissionChange(Permission.PLAN)))
 
     assert answer.status is Status.DENIED
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"account": 1e400}',
+        '{"account": "\\ud800"}',
+        '{"account": ' + "[" * 300 + "]" * 300 + "}",
+        '{"account": ' + "[" * 900 + "]" * 900 + "}",
+    ],
+    ids=["a fraction beyond every number", "half a surrogate pair", "300 levels", "900 levels"],
+)
+def test_arguments_that_the_journal_cannot_hold_start_nothing(arguments):
+    @tool
+    async def pay(account: Any = 0) -> str:
+        """Pay."""
+        return "paid"
+
+    bench = Bench(asks_for(("pay", arguments)), says("ok"), tools=[pay])
+
+    assert story(bench.run()).text == "ok"
+    assert "Not started." in bench.answers()[0].text
+
+
+@pytest.mark.parametrize("number", [-(2**63), -(2**63) + 1])
+def test_a_negative_number_of_64_bits_is_taken(number):
+    assert parse(f'{{"a": {number}}}') == {"a": number}

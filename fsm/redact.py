@@ -58,7 +58,14 @@ class Redactor:
 
     def held_back(self, text: str) -> int:
         """How many characters at the end of `text` could be the beginning of a secret."""
-        return max((_overlap(text, secret) for secret in self._secrets), default=0)
+        held = 0
+        for secret in self._secrets:
+            at = text.find(secret[0], max(0, len(text) - len(secret) + 1))
+            while at >= 0 and not secret.startswith(text[at:]):
+                at = text.find(secret[0], at + 1)
+            if at >= 0:
+                held = max(held, len(text) - at)
+        return held
 
 
 class StreamRedactor:
@@ -78,13 +85,3 @@ class StreamRedactor:
         """What was held back, now that nothing follows."""
         kept, self._kept = self._kept, ""
         return kept
-
-
-def _overlap(text: str, secret: str) -> int:
-    """Length of the longest end of `text` that begins `secret`; looks only where the first character stands."""
-    at = text.find(secret[0], max(0, len(text) - len(secret) + 1))
-    while at >= 0:
-        if secret.startswith(text[at:]):
-            return len(text) - at
-        at = text.find(secret[0], at + 1)
-    return 0

@@ -6,15 +6,17 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def outcome(future: asyncio.Future[T]) -> T:
+class Pending(asyncio.Future[T]):
+    """Cannot be cancelled: a cancellation of whoever awaits it arrives there when the result is in."""
+
+    def cancel(self, msg: object = None) -> bool:
+        return False
+
+
+async def outcome(future: Pending[T]) -> T:
     """The future's result. A cancellation meanwhile is held back until the result is in, then raised."""
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait((future,))
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
+    try:
+        return await future
+    except asyncio.CancelledError:
         future.exception()  # seen: the canceller cares for the end only
-        raise cancelled
-    return future.result()
+        raise

@@ -15,7 +15,7 @@ from states.errors import CommitFailed
 from states.ports import Claim
 
 from .opening import shut, unusable
-from .waiting import outcome
+from .waiting import Pending, outcome
 
 GROUP: Final = 512
 """Drafts after which a transaction takes no further batch: 1,000 sessions then wait 20 ms, and none starves."""
@@ -39,7 +39,7 @@ class Transaction:
 class _Job:
     work: Callable[[Transaction], object]
     size: int
-    future: asyncio.Future[object]
+    future: Pending[object]
 
 
 class Writer:
@@ -51,7 +51,7 @@ class Writer:
     def __init__(self, path: str, connect: Callable[[], apsw.Connection]) -> None:
         self._path = path
         self._connect = connect
-        self._queue: queue.SimpleQueue[_Job | asyncio.Future[object]] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Job | Pending[object]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._connection: apsw.Connection | None = None
         self.poison = ""
@@ -65,7 +65,7 @@ class Writer:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="journal writer", daemon=True)
             self._thread.start()
-        future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        future: Pending[object] = Pending(loop=asyncio.get_running_loop())
         self._queue.put(_Job(work, size, future))
         return cast("T", await outcome(future))
 
@@ -73,7 +73,7 @@ class Writer:
         """Finish what is queued, then end."""
         thread, self._thread = self._thread, None
         if thread is not None:
-            closed: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+            closed: Pending[object] = Pending(loop=asyncio.get_running_loop())
             self._queue.put(closed)
             try:
                 await outcome(closed)
@@ -107,7 +107,7 @@ class Writer:
                 )
         return [CommitFailed(self.poison) for _ in jobs]
 
-    def _next_group(self) -> tuple[list[_Job], asyncio.Future[object] | None]:
+    def _next_group(self) -> tuple[list[_Job], Pending[object] | None]:
         """What is waiting, up to GROUP, and the future of whoever wants the end."""
         jobs: list[_Job] = []
         size = 0
@@ -171,9 +171,9 @@ def _perform(transaction: Transaction, job: _Job, *, alone: bool) -> object:
     return result
 
 
-def _deliver(results: Sequence[tuple[asyncio.Future[object], object]]) -> None:
+def _deliver(results: Sequence[tuple[Pending[object], object]]) -> None:
     """Wake those who wait: one call for each event loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[object], object]]] = defaultdict(list)
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Pending[object], object]]] = defaultdict(list)
     for future, result in results:
         by_loop[future.get_loop()].append((future, result))
     for loop, settled in by_loop.items():
@@ -181,7 +181,7 @@ def _deliver(results: Sequence[tuple[asyncio.Future[object], object]]) -> None:
             loop.call_soon_threadsafe(_settle, settled)
 
 
-def _settle(results: Sequence[tuple[asyncio.Future[object], object]]) -> None:
+def _settle(results: Sequence[tuple[Pending[object], object]]) -> None:
     for future, result in results:
         if isinstance(result, Exception):
             future.set_exception(result)

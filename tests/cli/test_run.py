@@ -169,7 +169,10 @@ def test_the_workspace_can_say_how_it_is_worked_on(interlock, workspace):
         (["run", "x", "--model", "m", "--provider", "anthropic"], "ANTHROPIC_API_KEY is not set: api.anthropic.com"),
         (["run", "x", "--model", "m", "--base-url", "ftp://here"], "'ftp://here'"),
         (["run", " ", "--model", "m"], "the task is empty"),
-        (["run", "x", "--provider", "oracle"], "unknown provider 'oracle'; known: openai, responses, anthropic, replay"),
+        (
+            ["run", "x", "--provider", "oracle"],
+            "unknown provider 'oracle'; known: openai, responses, anthropic, replay",
+        ),
         (["run", "x", "--permission", "root"], "unknown permission 'root'; known: full, ask, plan"),
         (["run", "x", "--provider", "replay"], "--cassette is missing"),
         (["run", "x", "--provider", "replay", "--cassette", "none.ndjson"], "none.ndjson"),

@@ -140,16 +140,6 @@ def test_a_secret_in_words_that_steer_is_not_even_posted():
     assert bench.asked()[-1] == UserMessage(f"the key is {MASK}")
 
 
-class Keyed(Scripted):
-    def __init__(self, secret, *turns):
-        super().__init__(turns)
-        self._secret = secret
-
-    @property
-    def secrets(self):
-        return (self._secret,)
-
-
 def test_a_secret_in_two_lines_of_progress_is_not_shown():
     @tool
     async def leak(context: ToolContext) -> str:

@@ -1,6 +1,7 @@
 """interlock doctor, against a server on loopback: what works, what does not, and how to mend it."""
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -80,7 +81,7 @@ def test_a_door_that_stays_shut(visit, answer, fix):
 
 
 def test_a_server_that_is_not_there(visit, monkeypatch):
-    monkeypatch.setattr("fsm.cli.doctor.PATIENCE", 0.0)
+    monkeypatch.setattr(sys.modules["fsm.cli.doctor"], "PATIENCE", 0.0)
     with ChatServer([]) as server:
         pass
     lines, status = visit(server)

@@ -88,7 +88,7 @@ class MessagesEncoder(Encoder):
             _add_user(messages, marks, [*self._results, *self._words] or [_said(NUDGE)])
         for place in marks[-MARKED:] if self._cache else ():
             messages[place] = messages[place].removesuffix(b"}]}") + MARKER + b"}]}"
-        return b",".join(messages) + b"]" + self._tail(request, thinks=not unthought) + b"}"
+        return self.joined(messages, b"]" + self._tail(request, thinks=not unthought) + b"}")
 
     def _tail(self, request: Request, *, thinks: bool) -> bytes:
         """What may change from one request to the next. Thinking and a forced tool exclude each other."""

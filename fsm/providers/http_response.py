@@ -40,7 +40,7 @@ async def refuse_errors(response: httpx.Response, within: float) -> None:
 def pieces_of(response: httpx.Response) -> AsyncGenerator[bytes]:
     """The body as it comes from the network, decompressed if a proxy compressed it against our word."""
     cooked = response.is_stream_consumed or "content-encoding" in response.headers
-    pieces = response.aiter_bytes() if cooked else response.aiter_raw()
+    pieces = response.aiter_bytes() if cooked else aiter(cast("httpx.AsyncByteStream", response.stream))
     return cast("AsyncGenerator[bytes]", pieces)  # httpx declares less than it gives
 
 

@@ -61,7 +61,7 @@ class ChatEncoder(Encoder):
         choice = b"" if request.require_tool is None else b',"tool_choice":' + dump(_forced(request.require_tool))
         if request.tools and not choice:
             choice = b',"tool_choice":"auto"'
-        return b"".join((start, b",".join(encoded), b"]", choice, b"}"))
+        return self.joined(encoded, b"]" + choice + b"}", start)
 
     def _message(self, message: Message) -> Encoded:
         if isinstance(message, AssistantMessage):

@@ -118,6 +118,14 @@ class ChatFold:
             self._finish = finish
 
     def _delta(self, delta: Mapping[str, JSON], deltas: list[Delta]) -> None:
+        content = delta.get("content")
+        if len(delta) == 1 and content and isinstance(content, str):  # nearly all of a long answer
+            self._text.append(content)
+            deltas.append(TextDelta(content))
+        else:
+            self._any_delta(delta, deltas)
+
+    def _any_delta(self, delta: Mapping[str, JSON], deltas: list[Delta]) -> None:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         details = delta.get("reasoning_details")
         if not isinstance(reasoning, str):

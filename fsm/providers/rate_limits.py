@@ -38,7 +38,9 @@ class Bucket:
 
 def learn(headers: Mapping[str, str], now: float) -> dict[str, Bucket]:
     """Buckets by kind, of the limits that a response tells in full: how many, how many are left, until when."""
-    found = {}
+    found: dict[str, Bucket] = {}
+    if not any("ratelimit" in name for name in headers):
+        return found
     for kind in KINDS:
         for limit_of, left_of, reset_of in (
             (f"x-ratelimit-limit-{kind}", f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"),

@@ -57,7 +57,7 @@ class ResponsesEncoder(Encoder):
             choice = b',"tool_choice":' + dump({"type": "function", "name": request.require_tool})
         elif request.tools:
             choice = b',"tool_choice":"auto"'
-        return b",".join(items) + b"]" + choice + b"}"
+        return self.joined(items, b"]" + choice + b"}")
 
     def _answer(self, message: AssistantMessage) -> list[bytes]:
         items: list[tuple[str, bytes]] = []

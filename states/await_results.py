@@ -86,7 +86,7 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -
         f"{run.session}:{state.intent}",
         lambda text: run.show_progress(state.call.id, text),
     )
-    watched = run.history.contract.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
+    watched = run.history.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
     before = await _revision(world.workspace) if watched and world.workspace else None
     since = world.clock.monotonic()
     recovered = await _recover(state, spec, tool_run, run, world) if state.fence < run.fence else None

@@ -1,5 +1,6 @@
 """What a run owes before it may be called done, and what it may spend."""
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -22,17 +23,28 @@ def _unique(kinds: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
+Proofs = Mapping[str, Iterable[str]] | Iterable[tuple[str, str]]
+
+
+def _pairs(proofs: Proofs) -> tuple[tuple[str, str], ...]:
+    if isinstance(proofs, Mapping):
+        return tuple((kind, command) for kind, commands in proofs.items() for command in commands)
+    return tuple((kind, command) for kind, command in proofs)
+
+
 @attrs.frozen
 class Contract:
     """Declared duties.
 
-    `checks` are kinds with a known set of commands ("test", "lint", "type-check", "build");
+    `checks` are kinds with a known set of commands ("test", "lint", "type-check", "build", and those of `proofs`);
     `commands` are exact commands, each of which must have run with exit status 0.
-    Both count only on the final workspace revision.
+    Both count only on the final workspace revision. `proofs` are a project's own commands, by the kind that they prove:
+    `{"test": ["./run_tests.sh"]}`; a command proves it if it starts with these words.
     """
 
     checks: tuple[str, ...] = attrs.field(default=(), converter=_unique)
     commands: tuple[str, ...] = attrs.field(default=(), converter=_unique)
+    proofs: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs)
 
     @property
     def owes_evidence(self) -> bool:

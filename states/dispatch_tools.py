@@ -59,7 +59,8 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
             return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
         if history.permission is Permission.ASK and state.approval is None:
             return ApprovalAsked(call.id, call.name, spelled)
-    return ToolIntent(call.id, call.name, spelled, state.order, history.epoch)
+    read_only = spec is not None and spec.read_only
+    return ToolIntent(call.id, call.name, spelled, state.order, history.epoch, read_only)
 
 
 def _answer(state: CallState, history: History, status: Status, text: str) -> ToolResult:

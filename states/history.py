@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from .actions import Actions, batch_digest
 from .contract import Budget, Contract, Permission
 from .errors import HistoryError
 from .messages import (
@@ -30,6 +31,7 @@ from .records import (
     Approval,
     ApprovalAsked,
     AssistantTurn,
+    Baseline,
     BudgetChange,
     Cancellation,
     Candidate,
@@ -38,6 +40,7 @@ from .records import (
     Evidence,
     Failed,
     Finalized,
+    Finding,
     PermissionChange,
     Resumed,
     RunStarted,
@@ -50,11 +53,12 @@ from .records import (
     Transition,
     TurnDiscarded,
     TurnFailure,
+    Understood,
     UserInput,
     Verdict,
     Verification,
 )
-from .verdicts import Retry, Ruling
+from .verdicts import Pass, Retry, Ruling, Suspend
 
 GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
 
@@ -71,6 +75,7 @@ class CallState:
     """The claim that wrote the intent."""
     arguments: str = ""
     """Canonical arguments, as the intent has them."""
+    read_only: bool = False
     asked: bool = False
     approval: Approval | None = None
     result: ToolResult | None = None
@@ -114,7 +119,22 @@ class History:
     """Time in which somebody worked on the run."""
     retries: Counter[str] = attrs.field(factory=Counter)
     """Retry verdicts per gate: the committed counters that bound every cycle."""
+    hints: dict[str, int] = attrs.field(factory=dict)
+    """The turn on which each gate gave its last hint."""
+    suspends: dict[str, int] = attrs.field(factory=dict)
+    """The last verdict with which each gate put the run to rest."""
+    understood: tuple[str, ...] = ()
+    """Kinds of checks that inputs asked for."""
+    baselines: dict[str, Baseline] = attrs.field(factory=dict)
     last_input: int = 0
+    last_words: str = ""
+    """Text of the last input."""
+    calls_since_input: int = 0
+    effects_since_input: int = 0
+    """Successful calls since the last input of tools that are not read-only."""
+    failing: dict[str, int] = attrs.field(factory=dict)
+    """Failures in a row, by tool."""
+    actions: Actions = attrs.field(factory=Actions)
     rest: Suspended | None = None
     failure: Failed | None = None
 
@@ -142,6 +162,8 @@ class History:
     verdicts: dict[str, tuple[int, Ruling]] = attrs.field(factory=dict)
     """The latest verdict of each gate on this candidate."""
     evidence: dict[int, Evidence] = attrs.field(factory=dict)
+    findings: dict[str, tuple[int, Finding]] = attrs.field(factory=dict)
+    """What gates saw, by gate, with the sequence number."""
     commands: list[CommandRun] = attrs.field(factory=list)
 
     # bookkeeping
@@ -171,6 +193,16 @@ class History:
     def inputs_answered(self) -> bool:
         """The last turn's request contained every input that is in the journal."""
         return self.turn is not None and self.last_input <= self.turn.saw
+
+    @property
+    def owed(self) -> tuple[str, ...]:
+        """Kinds of checks that the run owes: declared, or asked for in its inputs."""
+        return tuple(dict.fromkeys((*self.contract.checks, *self.understood)))
+
+    @property
+    def owes_evidence(self) -> bool:
+        """Success rests on facts about the workspace, which hold for one revision of it."""
+        return bool(self.contract.owes_evidence or self.understood or self.baselines or self.findings)
 
     def open_calls(self) -> list[CallState]:
         """Calls of the current turn that have no answer yet, in the model's order."""
@@ -216,6 +248,8 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.turns = history.tool_calls = 0
     history.usage, history.seconds = Usage(), 0.0
     history.retries = Counter()
+    history.hints, history.suspends, history.baselines = {}, {}, {}
+    history.understood, history.failing = (), {}
     history.rest = history.failure = history.require_tool = None
     history.closing, history.closing_event = 0, None
     history.unspent.clear()
@@ -235,6 +269,7 @@ def _forget_candidate(history: History) -> None:
     history.verification = history.stop_answer = history.receipt = None
     history.verdicts = {}
     history.evidence = {}
+    history.findings = {}
 
 
 def _say(history: History, text: str) -> None:
@@ -244,10 +279,24 @@ def _say(history: History, text: str) -> None:
 
 def _user_input(history: History, seq: int, record: UserInput) -> None:
     _say(history, record.text)
-    history.last_input = seq
+    history.last_input, history.last_words = seq, record.text
+    history.calls_since_input = history.effects_since_input = 0
+    history.actions = Actions()
     if record.inbox is not None:
         _need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
         history.noted = record.inbox
+
+
+def _understood(history: History, seq: int, record: Understood) -> None:
+    _need(history.last_input != 0, seq, "something was understood before there was an input")
+    kept = (kind for kind in history.understood if kind not in record.waived)
+    history.understood = tuple(dict.fromkeys((*kept, *(() if record.not_owed else record.kinds))))
+
+
+def _baseline(history: History, seq: int, record: Baseline) -> None:
+    _need(record.gate not in history.baselines, seq, f"a second baseline of {record.gate}")
+    _need(history.turns == 0, seq, "a baseline after the run has begun to work")
+    history.baselines[record.gate] = record
 
 
 def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
@@ -272,6 +321,8 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
     history.unanswered = len(calls)
     history.tool_calls += len(calls)
+    if not calls:
+        history.actions = Actions()
     _forget_candidate(history)
 
 
@@ -304,6 +355,7 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     _need(record.order == state.order, seq, "intents out of the model's order")
     _need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
+    state.read_only = record.read_only
 
 
 def _before(history: History, state: CallState) -> list[CallState]:
@@ -318,6 +370,12 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     _need(not ran or state.intent is not None, seq, f"a result of {record.call!r}, which was never started")
     state.result = record
     history.unanswered -= 1
+    history.calls_since_input += 1
+    if record.status is Status.OK:
+        history.failing.pop(state.call.name, None)
+        history.effects_since_input += not state.read_only
+    elif record.status is not Status.CANCELLED:
+        history.failing[state.call.name] = history.failing.get(state.call.name, 0) + 1
     command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
     if isinstance(command, str) and isinstance(exit_status, int):
         before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
@@ -344,6 +402,9 @@ def _settlement(history: History, seq: int, record: Settlement) -> None:
     _need(history.state is State.AWAIT_RESULTS, seq, f"a settlement in {history.state}")
     _need(record.turn == history.turn_seq, seq, "a settlement of another turn")
     _need(history.unanswered == 0, seq, "settled with open calls")
+    done = [(state, state.result) for state in history.calls.values() if state.result is not None]
+    batch = [(state.call.name, state.arguments or state.call.arguments, result) for state, result in done]
+    history.actions = history.actions.after(batch_digest(batch))
 
 
 def _approval_asked(history: History, seq: int, record: ApprovalAsked) -> None:
@@ -379,6 +440,10 @@ def _evidence(history: History, seq: int, record: Evidence) -> None:
     history.evidence[seq] = record
 
 
+def _finding(history: History, seq: int, record: Finding) -> None:
+    history.findings[record.gate] = (seq, record)
+
+
 def _verification(history: History, seq: int, record: Verification) -> None:
     _need(history.state is State.VERIFY, seq, f"a verification in {history.state}")
     _need(record.candidate == history.candidate != 0, seq, "a verification of another candidate")
@@ -407,6 +472,11 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
         own_words = bool(history.messages) and isinstance(history.messages[-1], AssistantMessage)
         if record.ruling.message or (own_words and not paused and not history.unanswered):
             _say(history, record.ruling.message or record.ruling.reason)
+    elif isinstance(record.ruling, Pass) and record.ruling.hint:
+        history.hints[record.gate] = history.turns
+        _say(history, record.ruling.hint)
+    elif isinstance(record.ruling, Suspend):
+        history.suspends[record.gate] = seq
 
 
 def _transition(history: History, seq: int, record: Transition) -> None:
@@ -445,6 +515,8 @@ def _resumed(history: History, seq: int, record: Resumed) -> None:
 _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     RunStarted: _run_started,
     UserInput: _user_input,
+    Understood: _understood,
+    Baseline: _baseline,
     AssistantTurn: _assistant_turn,
     TurnFailure: _turn_failure,
     TurnDiscarded: _turn_discarded,
@@ -458,6 +530,7 @@ _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     BudgetChange: _budget_change,
     Candidate: _candidate,
     Evidence: _evidence,
+    Finding: _finding,
     Verification: _verification,
     StopAnswer: _stop_answer,
     Finalized: _finalized,

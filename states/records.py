@@ -63,6 +63,10 @@ class RunStarted:
     contract: Contract = Contract()
     budget: Budget = Budget()
     permission: Permission = Permission.FULL
+    tool_names: tuple[str, ...] = ()
+    """The tools that the model is offered, by name."""
+    revisions: bool = False
+    """There is a workspace, to whose revision evidence can be bound."""
 
 
 @attrs.frozen
@@ -72,6 +76,27 @@ class UserInput:
     text: str
     source: Source = Source.INPUT
     inbox: int | None = None
+
+
+@attrs.frozen
+class Understood:
+    """What the last input asks for, beyond what is declared: checks to run, in the words that say so.
+
+    `waived` are checks that are not to be run. `not_owed` says why the run cannot owe the kinds (empty: it does).
+    """
+
+    kinds: tuple[str, ...]
+    phrases: tuple[str, ...]
+    waived: tuple[str, ...] = ()
+    not_owed: str = ""
+
+
+@attrs.frozen
+class Baseline:
+    """What a gate has to remember of the world as it was before the run."""
+
+    gate: str
+    data: Metadata
 
 
 @attrs.frozen
@@ -116,6 +141,8 @@ class ToolIntent:
     """Canonical JSON (sorted keys)."""
     order: int
     epoch: int = 0
+    read_only: bool = False
+    """The tool declares that running it changes nothing."""
 
 
 @attrs.frozen
@@ -192,6 +219,16 @@ class Evidence:
     exit_status: int
     revision: str
     result: int
+
+
+@attrs.frozen
+class Finding:
+    """What a gate saw in the world, in words. `revision` is the workspace's, if it was the same before and after."""
+
+    gate: str
+    holds: bool
+    said: str = ""
+    revision: str = ""
 
 
 @attrs.frozen
@@ -274,6 +311,8 @@ class Resumed:
 Record = (
     RunStarted
     | UserInput
+    | Understood
+    | Baseline
     | AssistantTurn
     | TurnFailure
     | TurnDiscarded
@@ -287,6 +326,7 @@ Record = (
     | BudgetChange
     | Candidate
     | Evidence
+    | Finding
     | Verification
     | StopAnswer
     | Finalized

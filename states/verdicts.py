@@ -19,10 +19,14 @@ class WaitsFor(StrEnum):
 
 @attrs.frozen
 class Pass:
-    """The move may be made. `cites` names committed records (sequence numbers) that show it."""
+    """The move may be made. `cites` names committed records (sequence numbers) that show it.
+
+    `hint` is said to the model with its next turn; it costs none.
+    """
 
     reason: str = ""
     cites: tuple[int, ...] = ()
+    hint: str = ""
 
 
 @attrs.frozen

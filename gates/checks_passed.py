@@ -1,5 +1,6 @@
-"""checks_passed: every command that the run owes ran, by itself, with exit status 0, on this very workspace."""
+"""checks_passed: every check that the run owes has passed, by itself, on this very workspace."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -7,7 +8,7 @@ from states.history import History
 from states.records import Evidence, Record
 from states.verdicts import Fail, Pass, Retry, Ruling
 
-from .commands import EXAMPLES, kinds_of
+from .commands import EXAMPLES, kinds_of, refusal
 from .gate import Gate, OpenOutside
 
 RETRIES: Final = 3
@@ -19,12 +20,12 @@ class ChecksPassed(Gate):
     may = (Retry, Fail)
 
     async def gather(self, history: History, outside: OpenOutside) -> tuple[Record, ...]:
-        """Committed results of commands that the contract asks for, as evidence: the newest of each, newest last."""
-        owed = history.contract
+        """Committed results of commands that the run owes, as evidence: the newest of each, newest last."""
+        owed, exact = history.owed, {normal(command) for command in history.contract.commands}
         found: dict[str, Evidence] = {}
-        for run in history.commands if owed.owes_evidence else ():
-            kinds = tuple(kind for kind in kinds_of(run.command) if kind in owed.checks)
-            if kinds or run.command.strip() in owed.commands:
+        for run in history.commands if owed or exact else ():
+            kinds = tuple(kind for kind in shown(history, run.command) if kind in owed)
+            if kinds or normal(run.command) in exact:
                 found.pop(run.command, None)
                 found[run.command] = Evidence(kinds, run.command, run.exit_status, run.revision, run.result)
         return tuple(found.values())
@@ -47,7 +48,7 @@ class ChecksPassed(Gate):
 def duties(history: History) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """What is missing, in words, and the evidence for the rest, by sequence number. Only the newest run counts."""
     owed = [
-        (f"a passing {kind} command (such as `{EXAMPLES[kind]}`)", _of_kind(kind)) for kind in history.contract.checks
+        (f"a passing {kind} command (such as `{_example(history, kind)}`)", _of_kind(kind)) for kind in history.owed
     ]
     owed += [(f"`{command}` with exit status 0", _of_command(command)) for command in history.contract.commands]
     revision = history.verification.revision if history.verification else ""
@@ -56,7 +57,7 @@ def duties(history: History) -> tuple[tuple[str, ...], tuple[int, ...]]:
     for duty, fits in owed:
         newest = next(((seq, run) for seq, run in reversed(history.evidence.items()) if fits(run)), None)
         if newest is None:
-            missing.append(f"{duty}: it never ran")
+            missing.append(f"{duty}: it never ran{_nearly(history)}")
         elif revision and newest[1].exit_status == 0 and newest[1].revision == revision:
             cites.append(newest[0])
         else:
@@ -69,7 +70,37 @@ def _of_kind(kind: str) -> Callable[[Evidence], bool]:
 
 
 def _of_command(command: str) -> Callable[[Evidence], bool]:
-    return lambda run: run.command.strip() == command
+    return lambda run: normal(run.command) == normal(command)
+
+
+def normal(command: str) -> str:
+    """The text with its spaces made equal, unless quotes or lines make them mean something."""
+    return command.strip() if re.search(r"[\"'\\\n]", command) else " ".join(command.split())
+
+
+def shown(history: History, command: str) -> tuple[str, ...]:
+    """The kinds that exit status 0 of this command proves in this run."""
+    return kinds_of(command, history.contract.proofs, _root(history))
+
+
+def _root(history: History) -> str:
+    return history.started.workspace if history.started else ""
+
+
+def _example(history: History, kind: str) -> str:
+    own = (command for own_kind, command in history.contract.proofs if own_kind == kind)
+    return next(own, EXAMPLES.get(kind, kind))
+
+
+def _nearly(history: History) -> str:
+    """Why the last command does not count, if it is one that might have been meant as a check."""
+    if not history.commands:
+        return ""
+    command = history.commands[-1].command
+    if shown(history, command):
+        return ""
+    why = refusal(command, history.contract.proofs, _root(history))
+    return f" (`{command[:80]}` does not count: {why})" if why else ""
 
 
 def _why_not(run: Evidence) -> str:

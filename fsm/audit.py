@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from gates.commands import PATTERNS, kinds_of
+from gates.checks_passed import shown as proven_kinds
+from gates.phrases import understanding
 from states.codec import encode
 from states.dispatch_tools import canonical, parse
 from states.errors import GateError, HistoryError
@@ -31,6 +32,7 @@ from states.records import (
     ToolIntent,
     ToolResult,
     Transition,
+    Understood,
     Verdict,
 )
 from states.verdicts import Fail, Ruling, Suspend
@@ -179,6 +181,9 @@ def _of_fact(entry: Entry, history: History) -> str | None:
             return _of_intent(history, call, name, arguments)
         case Evidence() as evidence:
             return _of_evidence(history, evidence)
+        case Understood() as understood:
+            words = understanding(history, history.last_words) if history.last_input == entry.seq - 1 else None
+            return None if words == understood else "something was understood that the last input does not say"
         case StopAnswer(sealed=sealed) if sealed != history.noted:
             return f"inputs are sealed up to {sealed}, but the last one taken is {history.noted}"
         case Finalized() as final:
@@ -207,7 +212,7 @@ def _of_evidence(history: History, evidence: Evidence) -> str | None:
     said = (evidence.command, evidence.exit_status, evidence.revision)
     if said != (shown.command, shown.exit_status, shown.revision):
         return f"evidence that result {evidence.result} does not show"
-    beyond = sorted(set(evidence.kinds) & PATTERNS.keys() - set(kinds_of(evidence.command)))
+    beyond = sorted(set(evidence.kinds) - set(proven_kinds(history, evidence.command)))
     return f"the command {evidence.command!r} is no proof of {beyond[0]}" if beyond else None
 
 

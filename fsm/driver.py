@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 
 from gates.gate import Asked, Gate
+from gates.phrases import understanding
 from states import ACTIVITIES
 from states.await_results import close
 from states.codec import decode, kind_of, settle
@@ -35,6 +36,7 @@ from states.records import (
     Entry,
     Failed,
     Record,
+    RunStarted,
     Source,
     StopAnswer,
     Suspended,
@@ -91,6 +93,9 @@ class Driver:
     async def begin(self, records: tuple[Record, ...]) -> None:
         """Commit what opens the run: nothing is done before that is durable."""
         self._stage(*records)
+        if any(isinstance(record, RunStarted) for record in records):
+            for gate in gates_of(self.graph):
+                self._stage(*await gate.begin(self.world))
         try:
             await self._flush()
         except (CommitFailed, JournalUnusable) as error:
@@ -242,6 +247,8 @@ class Driver:
             apply(self.history, entry)
             seals = kept.sealed if isinstance(kept, StopAnswer) else None
             self._staged.append(Draft(entry, kind_of(kept), clean, seals))
+            if isinstance(kept, UserInput) and (understood := understanding(self.history, kept.text)):
+                self._stage(understood)
 
     async def _flush(self) -> None:
         async with self._flushing:  # gates may reach for the outside side by side
@@ -359,6 +366,12 @@ def reason_of(decision: Decision, cancellation: Cancellation | None) -> tuple[Re
     if decision.target is State.SUSPENDED:
         return (Suspended(WaitsFor.RESUME, f"the table rests on {decision.event} in {decision.source}"),)
     return ()
+
+
+@lru_cache(maxsize=64)
+def gates_of(graph: Graph) -> tuple[Gate, ...]:
+    """Every gate that the graph asks, each once."""
+    return tuple({gate.name: gate for state in State for gate in gates_at(graph, state)}.values())
 
 
 @lru_cache(maxsize=256)

@@ -68,7 +68,7 @@ class Loop:
     ) -> None:
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
-        self._workspace_name = str(workspace) if isinstance(workspace, str | Path) else ""
+        self._workspace_name = str(Path(workspace).resolve()) if isinstance(workspace, str | Path) else ""
         self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
         self._tools = as_toolbox(tools, workspace)
@@ -252,6 +252,8 @@ class Loop:
             self._contract,
             self._budget,
             self._permission,
+            tuple(spec.name for spec in self._tools.specs),
+            self._workspace is not None,
         )
 
     async def _listen(self, driver: Driver) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from gates.commands import PATTERNS
+from gates.commands import KINDS
 from states.contract import Contract
 from states.errors import ConfigError
 from states.ports import Journal, Toolbox, Workspace
@@ -49,10 +49,11 @@ def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path |
 
 
 def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:
-    unknown = [kind for kind in contract.checks if kind not in PATTERNS]
+    known = tuple(dict.fromkeys((*KINDS, *(kind for kind, _ in contract.proofs))))
+    unknown = [kind for kind in contract.checks if kind not in known]
     if unknown:
         raise ConfigError(
-            f"unknown check {unknown[0]!r}; known: {', '.join(PATTERNS)}. For others, give the command itself."
+            f"unknown check {unknown[0]!r}; known: {', '.join(known)}. For others, give the command itself."
         )
     if contract.owes_evidence and workspace is None:
         raise ConfigError("the contract asks for checks, which are bound to a workspace's revision; give workspace=...")

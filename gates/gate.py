@@ -35,6 +35,13 @@ class Gate(ABC):
     def judge(self, history: History) -> Ruling:
         """Pass, Retry, Fail or Suspend, from committed records alone."""
 
+    async def begin(self, outside: Outside) -> tuple[Record, ...]:
+        """What has to be remembered of the world as it is before the run: a `Baseline`; nothing by default.
+
+        Called once, when a run starts; committed together with its start. It may look, and change nothing.
+        """
+        return ()
+
     async def gather(self, history: History, outside: OpenOutside) -> tuple[Record, ...]:
         """Evidence to commit before `judge` is asked; nothing by default.
 

@@ -5,25 +5,30 @@ names every gate that must pass, so no order of rows can lead around one. Whoeve
 bottom has read the diagram.
 """
 
-from typing import Final
+from typing import Final, Self
 
 import attrs
 
+from gates.actions_progress import actions_progress
 from gates.budget_left import budget_left
 from gates.calls_permitted import calls_permitted
 from gates.checks_passed import checks_passed
 from gates.facts import asks_for_tools, calls_answered, calls_open, intents_committed, says_done
 from gates.final_has_text import final_has_text
-from gates.gate import Gate, Guard
+from gates.gate import Asked, Gate, Guard
 from gates.inputs_answered import inputs_answered, late_inputs_answered
+from gates.intent_carried_out import intent_carried_out
 from gates.provider_answers import provider_answers
 from gates.receipt_holds import ReceiptHolds
 from gates.text_is_new import text_is_new
+from gates.tools_succeed import tools_succeed
 from gates.turn_ended import turn_ended
 from gates.turn_unfiltered import turn_unfiltered
 from gates.turn_whole import turn_whole
+from gates.work_reviewed import work_reviewed
+from states.errors import ConfigError
 from states.names import RUNNING, Event, State
-from states.verdicts import Fail, Retry, Suspend
+from states.verdicts import Fail, Pass, Retry, Suspend
 
 
 @attrs.frozen(cache_hash=True)  # compiled graphs are looked up by the whole table at every move
@@ -41,40 +46,115 @@ CANDIDATE_FINAL, VERIFY, STOP_HOOK, FINALIZE = State.CANDIDATE_FINAL, State.VERI
 SUCCEEDED, FAILED, SUSPENDED = State.SUCCEEDED, State.FAILED, State.SUSPENDED
 
 Gates = tuple[Gate, ...]
-AT_CANDIDATE: Final[Gates] = (inputs_answered, final_has_text, text_is_new)
+AT_CANDIDATE: Final[Gates] = (inputs_answered, final_has_text, text_is_new, intent_carried_out)
 AT_VERIFY: Final[Gates] = (checks_passed,)
 AT_STOP: Final[Gates] = (late_inputs_answered,)
+JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
+"""Where a candidate is judged, in this order."""
 
 
-def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Graph:
+class Table(tuple[Row, ...]):
+    """A graph that can be added to. It is its rows and nothing else; adding makes another one."""
+
+    __slots__ = ()
+
+    def with_gate(self, gate: Gate, state: State | str, *, before: Gate | str | None = None) -> Self:
+        """With one more completion gate in `state`, asked before the gate `before`, or after all others there.
+
+        Success then needs its pass, and the receipt names it. Raises ConfigError for a name that is taken, and for a
+        state or a gate that is not there.
+        """
+        place = _judged(state)
+        present = self.gates_of(place)
+        name = before.name if isinstance(before, Gate) else before
+        names = [known.name for known in present]
+        if gate.name in {guard.gate.name for row in self for guard in row.guards if isinstance(guard, Asked)}:
+            raise ConfigError(f"the table has a gate {gate.name!r} already; give yours another name")
+        if name is not None and name not in names:
+            raise ConfigError(f"no gate {name!r} is asked in {place}; there are: {', '.join(names) or 'none'}")
+        index = len(present) if name is None else names.index(name)
+        return self._asking(place, (*present[:index], gate, *present[index:]))
+
+    def gates_of(self, state: State | str) -> Gates:
+        """The completion gates that are asked in `state`, in their order."""
+        onward = _onward(self, _judged(state))
+        return tuple(guard.gate for guard in onward.guards if isinstance(guard, Asked))
+
+    def _asking(self, state: State, gates: Gates) -> Self:
+        """The same rows, with these completion gates in `state`, and a last gate that asks for all of them."""
+        onward = _onward(self, state)
+        old = [row for gate in self.gates_of(state) for row in _objections(onward.source, onward.event, gate)]
+        rest = [row for row in self if row not in old]
+        place = rest.index(onward)
+        facts = tuple(guard for guard in onward.guards if not isinstance(guard, Asked))
+        asked = Row(onward.source, onward.event, (*facts, *(gate.passes for gate in gates)), onward.target)
+        objections = [row for gate in gates for row in _objections(onward.source, onward.event, gate)]
+        rows = [*rest[:place], *objections, asked, *rest[place + 1 :]]
+        required = [*(known for at in JUDGED for known in (gates if at is state else self.gates_of(at)))]
+        return type(self)(_with_receipt(rows, ReceiptHolds(required)))
+
+
+def _judged(state: State | str) -> State:
+    if state not in JUDGED:
+        raise ConfigError(f"completion gates are asked in {', '.join(JUDGED)}, not in {str(state)!r}")
+    return State(state)
+
+
+def _onward(graph: Graph, state: State) -> Row:
+    """The row on which a judged candidate moves on."""
+    for row in graph:
+        asked = [guard for guard in row.guards if isinstance(guard, Asked)]
+        if row.source is state and asked and all(guard.kind is Pass for guard in asked):
+            return row
+    raise ConfigError(f"no row of this table leads a judged candidate on from {state}")
+
+
+def _with_receipt(rows: list[Row], receipt_holds: ReceiptHolds) -> Graph:
+    def swapped(guard: Guard) -> Guard:
+        ours = isinstance(guard, Asked) and isinstance(guard.gate, ReceiptHolds)
+        return attrs.evolve(guard, gate=receipt_holds) if ours and isinstance(guard, Asked) else guard
+
+    return tuple(attrs.evolve(row, guards=tuple(swapped(guard) for guard in row.guards)) for row in rows)
+
+
+def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Table:
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
     whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
-    return (
-        *again(PROVIDER_TURN, Event.REPLIED, turn_whole),
-        Row(PROVIDER_TURN, Event.REPLIED, (turn_whole.fails,), FAILED),
-        *again(PROVIDER_TURN, Event.REPLIED, turn_ended),
-        Row(PROVIDER_TURN, Event.REPLIED, (turn_ended.fails,), FAILED),
-        Row(PROVIDER_TURN, Event.REPLIED, (turn_unfiltered.fails,), FAILED),
-        Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.suspends), SUSPENDED),
-        Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),
-        Row(PROVIDER_TURN, Event.REPLIED, (*whole, says_done), CANDIDATE_FINAL),
-        *again(PROVIDER_TURN, Event.TURN_FAILED, provider_answers),
-        Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.suspends,), SUSPENDED),
-        Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.fails,), FAILED),
-        Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.suspends,), SUSPENDED),
-        Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.passes, intents_committed), AWAIT_RESULTS),
-        Row(AWAIT_RESULTS, Event.SETTLED, (calls_answered, budget_left.suspends), SUSPENDED),
-        Row(AWAIT_RESULTS, Event.SETTLED, (calls_answered, budget_left.passes), PROVIDER_TURN),
-        *through(CANDIDATE_FINAL, Event.SUBMITTED, at_candidate, VERIFY),
-        *through(VERIFY, Event.VERIFIED, at_verify, STOP_HOOK),
-        *through(STOP_HOOK, Event.ANSWERED, at_stop, FINALIZE),
-        *through(FINALIZE, Event.FINALIZED, (receipt_holds,), SUCCEEDED),
-        *(Row(state, Event.COMMIT_FAILED, (), FAILED) for state in RUNNING),
-        *(Row(state, Event.CANCELLED, (), SUSPENDED) for state in RUNNING),
-        Row(SUSPENDED, Event.RESUMED, (budget_left.suspends,), SUSPENDED),
-        Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_open), DISPATCH_TOOLS),
-        Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_answered), PROVIDER_TURN),
+    progress = (calls_answered, actions_progress.passes)
+    return Table(
+        (
+            *again(PROVIDER_TURN, Event.REPLIED, turn_whole),
+            Row(PROVIDER_TURN, Event.REPLIED, (turn_whole.fails,), FAILED),
+            *again(PROVIDER_TURN, Event.REPLIED, turn_ended),
+            Row(PROVIDER_TURN, Event.REPLIED, (turn_ended.fails,), FAILED),
+            Row(PROVIDER_TURN, Event.REPLIED, (turn_unfiltered.fails,), FAILED),
+            Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.suspends), SUSPENDED),
+            Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),
+            Row(PROVIDER_TURN, Event.REPLIED, (*whole, says_done), CANDIDATE_FINAL),
+            *again(PROVIDER_TURN, Event.TURN_FAILED, provider_answers),
+            Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.suspends,), SUSPENDED),
+            Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.fails,), FAILED),
+            Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.suspends,), SUSPENDED),
+            Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.passes, intents_committed), AWAIT_RESULTS),
+            Row(AWAIT_RESULTS, Event.SETTLED, (calls_answered, actions_progress.fails), FAILED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*progress, budget_left.suspends), SUSPENDED),
+            Row(
+                AWAIT_RESULTS,
+                Event.SETTLED,
+                (*progress, budget_left.passes, tools_succeed.passes, work_reviewed.passes),
+                PROVIDER_TURN,
+            ),
+            *through(CANDIDATE_FINAL, Event.SUBMITTED, at_candidate, VERIFY),
+            *through(VERIFY, Event.VERIFIED, at_verify, STOP_HOOK),
+            *through(STOP_HOOK, Event.ANSWERED, at_stop, FINALIZE),
+            *through(FINALIZE, Event.FINALIZED, (receipt_holds,), SUCCEEDED),
+            *(Row(state, Event.COMMIT_FAILED, (), FAILED) for state in RUNNING),
+            *(Row(state, Event.CANCELLED, (), SUSPENDED) for state in RUNNING),
+            Row(SUSPENDED, Event.RESUMED, (budget_left.suspends,), SUSPENDED),
+            Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_open), DISPATCH_TOOLS),
+            Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_answered), PROVIDER_TURN),
+        )
     )
 
 
@@ -100,3 +180,8 @@ def again(source: State, event: Event, gate: Gate) -> Graph:
 
 
 GRAPH: Final = table()
+
+
+def default_graph() -> Table:
+    """The table as it is; put your own gates in with `with_gate`."""
+    return GRAPH

@@ -88,6 +88,7 @@ def test_a_checklist_has_the_gates_in_the_order_in_which_they_are_asked():
         ("inputs_answered", Asks.GATE),
         ("final_has_text", Asks.GATE),
         ("text_is_new", Asks.GATE),
+        ("intent_carried_out", Asks.GATE),
         ("all pass", Asks.SUM),
     ]
     assert submitted.lines[0].also == ("budget_left",)

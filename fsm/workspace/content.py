@@ -13,6 +13,7 @@ _CHUNK: Final = 1 << 20
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Trace = tuple[int, ...]
+DIRECTORY: Final = b"D" + hashlib.sha256(b"").digest()
 
 
 class Contents:
@@ -29,7 +30,8 @@ class Contents:
     def entry(self, path: bytes) -> bytes | None:
         """Kind, executable bit and digest; None for what is not there and for FIFOs, devices and sockets.
 
-        What cannot be read has a digest of the error and of what can be seen from outside.
+        What cannot be read has a digest of the error and of what can be seen from outside. Every directory has one
+        and the same: what is in it has paths of its own.
         """
         seen: Trace = ()
         try:
@@ -40,8 +42,8 @@ class Contents:
             if stat.S_ISREG(status.st_mode):
                 return (b"X" if status.st_mode & 0o111 else b"F") + self._digest(path, status)
             if stat.S_ISDIR(status.st_mode):
-                os.scandir(path).close()  # listed only if it could not be read: say why
-                return b"D" + _sha(b"")
+                os.scandir(path).close()
+                return DIRECTORY
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

@@ -2,6 +2,7 @@
 
 import re
 from fnmatch import translate
+from functools import lru_cache
 from typing import Final
 
 OWN: Final = (".git", ".interlock", ".interlock-*.tmp", ".hg", ".svn", ".jj")
@@ -30,5 +31,24 @@ _UNTRACKED: Final = _any(PRODUCTS)
 
 def is_ignored(path: bytes, *, tracked: bool = False) -> bool:
     """Whether any name of the path is on the lists."""
-    names = path.split(b"/")
-    return any(_NEVER.match(name) or (not tracked and _UNTRACKED.match(name)) for name in names)
+    return any(_is_listed(name, tracked=tracked) for name in path.split(b"/"))
+
+
+@lru_cache(maxsize=1 << 16)  # names of directories and of many files come again and again
+def _is_listed(name: bytes, *, tracked: bool) -> bool:
+    return bool(_NEVER.match(name) or (not tracked and _UNTRACKED.match(name)))
+
+
+class Sieve:
+    """`is_ignored` for many paths of one listing: what is known of a directory is not asked again."""
+
+    def __init__(self, *, tracked: bool) -> None:
+        self._tracked = tracked
+        self._directories: dict[bytes, bool] = {b"": False}
+
+    def ignores(self, path: bytes) -> bool:
+        directory, _, name = path.rpartition(b"/")
+        known = self._directories.get(directory)
+        if known is None:
+            known = self._directories[directory] = self.ignores(directory)
+        return known or _is_listed(name, tracked=self._tracked)

@@ -4,9 +4,10 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from .ignored import is_ignored
+from .ignored import Sieve, is_ignored
 
 _SECONDS: Final = 60
 """Patience with git before walking instead."""
@@ -16,27 +17,34 @@ _GIT: Final = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.ho
 
 def paths_of(root: bytes) -> Iterator[bytes]:
     """Relative paths of everything that counts, in no order; also of directories that could not be read."""
-    tracked = _git(root, "ls-files", "-z", "--cached")
-    if tracked is not None and _git(root, "check-ignore", "-q", ".") is not None:
-        tracked = None  # all of it is ignored by a repository around it, which would see nothing of it
-    others = None if tracked is None else _git(root, "ls-files", "-z", "--others", "--exclude-standard")
-    if tracked is None or others is None:
+    views = _views(root)
+    if views is None:
         yield from _walked(root)
         return
-    for listed, is_tracked in ((tracked, True), (others, False)):
-        for path in {name.rstrip(b"/") for name in listed.split(b"\0") if name}:
-            if not is_ignored(path, tracked=is_tracked):
-                yield from _with_inner(root, path)
+    for listed, tracked in zip(views, (True, False), strict=True):
+        sieve = Sieve(tracked=tracked)
+        for name in filter(None, set(listed.split(b"\0"))):
+            path = name.rstrip(b"/")
+            if not sieve.ignores(path):
+                yield path
 
 
-def _with_inner(root: bytes, path: bytes) -> Iterator[bytes]:
-    """The path itself, or the content of a repository inside the repository, of which git lists the name alone."""
+def inside(root: bytes, path: bytes) -> Iterator[bytes]:
+    """Paths below a listed path that is a directory: git lists a repository inside the repository by its name alone."""
     whole = root + b"/" + path
-    if not stat.S_ISDIR(_mode(whole)):
-        yield path
-        return
     for inner in paths_of(whole) if _mode(whole + b"/.git") else _walked(whole):
         yield path + b"/" + inner
+
+
+def _views(root: bytes) -> tuple[bytes, bytes] | None:
+    """What git tracks, and what else it does not ignore; None where it says nothing, or nothing of use."""
+    with ThreadPoolExecutor(2) as pool:  # both take a while, and neither waits for the other
+        others = pool.submit(_git, root, "ls-files", "-z", "--others", "--exclude-standard")
+        tracked = _git(root, "ls-files", "-z", "--cached")
+        # ignored as a whole by a repository around it, it would look empty
+        ignored = tracked is not None and _git(root, "check-ignore", "-q", ".") is not None
+        untracked = others.result()
+    return None if tracked is None or untracked is None or ignored else (tracked, untracked)
 
 
 def _mode(path: bytes) -> int:

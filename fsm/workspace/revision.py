@@ -9,8 +9,8 @@ from pathlib import Path
 
 from states.errors import ConfigError
 
-from .content import Contents
-from .listing import paths_of
+from .content import DIRECTORY, Contents
+from .listing import inside, paths_of
 
 
 class LocalWorkspace:
@@ -37,15 +37,25 @@ class LocalWorkspace:
         """SHA-256, hex. Runs in a thread. Equal digests: no relevant path, content, link or executable bit changed."""
         return await asyncio.to_thread(self._revision)
 
+    def _entries(self, root: bytes, paths: Iterable[bytes]) -> dict[bytes, bytes]:
+        """What is at each path that is there; of a directory, what is in it."""
+        found: dict[bytes, bytes] = {}
+        for path in paths:
+            if path.startswith(self._ignored):
+                continue
+            entry = self._contents.entry(root + b"/" + path)
+            if entry == DIRECTORY:
+                found |= self._entries(root, inside(root, path))
+            elif entry is not None:
+                found[path] = entry
+        return found
+
     def _revision(self) -> str:
         root = os.fsencode(self.root)
         sha = hashlib.sha256()
         with self._one_at_a_time:
-            for path in sorted(set(paths_of(root))):
-                if path.startswith(self._ignored):
-                    continue
-                entry = self._contents.entry(root + b"/" + path)
-                if entry is not None:
-                    sha.update(path + b"\0" + entry)  # no path has a NUL, and all entries are of one length
+            entries = self._entries(root, paths_of(root))
             self._contents.renew()
+        for path in sorted(entries):
+            sha.update(path + b"\0" + entries[path])  # no path has a NUL, and all entries are of one length
         return sha.hexdigest()

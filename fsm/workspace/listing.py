@@ -1,7 +1,6 @@
 """Which paths make up a workspace: git's view where there is a repository, otherwise a walk."""
 
 import os
-import stat
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -37,6 +37,15 @@ class LocalWorkspace:
         """SHA-256, hex. Runs in a thread. Equal digests: no relevant path, content, link or executable bit changed."""
         return await asyncio.to_thread(self._revision)
 
+    async def paths(self) -> list[str]:
+        """Relative paths of everything that counts and is there, sorted."""
+        return await asyncio.to_thread(self._paths)
+
+    def _paths(self) -> list[str]:
+        root = os.fsencode(self.root)
+        with self._one_at_a_time:
+            return [os.fsdecode(path) for path in sorted(self._entries(root, paths_of(root)))]
+
     def _entries(self, root: bytes, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """What is at each path that is there; of a directory, what is in it."""
         found: dict[bytes, bytes] = {}

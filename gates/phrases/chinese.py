@@ -7,18 +7,18 @@ from typing import Final
 from .heard import Heard
 from .quoted import without_quotes
 
-_OBJECTS: Final = (
-    (
-        "test",
-        r"(?:单元|集成|全部|所有|回归|端到端|相关|完整){0,3}的?测试(?:用例|套件|集|脚本)?"
-        r"|tests?(?:\s+suite)?|pytest|jest|vitest|(?:npm|go|cargo)\s+test",
-    ),
-    ("lint", r"代码(?:规范)?检查|静态(?:代码)?(?:检查|分析)|格式检查|lint(?:er|ing)?|ruff(?:\s+check)?|eslint|flake8"),
-    ("type-check", r"类型(?:检查|检测|校验)|type[- ]?check(?:ing|er)?|mypy|pyright|tsc"),
-    ("build", r"构建|编译|打包|build"),
-)  # fmt: skip
+_TEST: Final = (
+    r"(?:单元|集成|全部|所有|回归|端到端|相关|完整){0,3}的?测试(?:用例|套件|集|脚本)?"
+    r"|tests?(?:\s+suite)?|pytest|jest|vitest|(?:npm|go|cargo)\s+test"
+)
+_LINT: Final = r"代码(?:规范)?检查|静态(?:代码)?(?:检查|分析)|格式检查|lint(?:er|ing)?|ruff(?:\s+check)?|eslint|flake8"
+_TYPES: Final = r"类型(?:检查|检测|校验)|type[- ]?check(?:ing|er)?|mypy|pyright|tsc"
+_OBJECTS: Final = (("test", _TEST), ("lint", _LINT), ("type-check", _TYPES), ("build", r"构建|编译|打包|build"))
 _OBJECT: Final = "|".join(f"(?P<k{number}>{pattern})" for number, (_, pattern) in enumerate(_OBJECTS))
-_FILLERS: Final = r"一下子?|一遍|一次|下|完整的?|完|全部的?|所有的?|整个|相关的?|现有的?|项目的?|仓库的?|这些|那些|你的|我的|的|过|[\s`]"
+_FILLERS: Final = (
+    r"一下子?|一遍|一次|下|完整的?|完|全部的?|所有的?|整个|相关的?|现有的?|项目的?|仓库的?|这些|那些"
+    r"|你的|我的|的|过|[\s`]"
+)
 _FILLER: Final = f"(?:{_FILLERS}){{0,6}}"
 _RUN: Final = r"(?:重新|再次?|先|完整地?)?(?:运行|执行|跑|重跑|做|进行|run|执行完)"
 _CALL: Final = re.compile(rf"(?P<verb>{_RUN}){_FILLER}(?:{_OBJECT})", re.IGNORECASE)

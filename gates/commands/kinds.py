@@ -109,7 +109,8 @@ def _runs_tests(words: Words) -> bool:
 def _of_start(words: Words) -> tuple[str, ...]:
     length, kinds = _start(words)
     if kinds:
-        _check_options(words[0], words[length:], LIMITS.get(words[0], _NO_LIMITS))
+        name = words[1] if words[0] == "-m" else words[0]
+        _check_options(name, words[length:], LIMITS.get(name, _NO_LIMITS))
     return kinds
 
 
@@ -182,7 +183,7 @@ def _check_options(tool: str, arguments: Words, limits: Limits, valued: frozense
     refused = EVERYWHERE | limits.options
     skip = False
     free: list[str] = []
-    for argument in arguments:
+    for place, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if tool == "go" and name.startswith("--"):
             name = name[1:]
@@ -190,7 +191,10 @@ def _check_options(tool: str, arguments: Words, limits: Limits, valued: frozense
             skip = False
             continue
         if argument.startswith("-") and argument not in ("-", "--"):
-            if name not in limits.needs and value != "false" and _refused(name, argument, refused, limits.letters):
+            ours = (name in valued and "--" not in arguments[:place]) or (
+                name in limits.needs and argument not in refused
+            )
+            if value != "false" and not ours and _refused(name, argument, refused, limits.letters):
                 raise Unclear(f"with `{argument}`, {tool} checks nothing, not everything, or not as it is")
             skip = not equals and name in (limits.valued | valued)
         else:

@@ -87,7 +87,7 @@ def _module(words: Words) -> Words:
         return _covered(words[3:]) if words[2:3] == ("run",) else ("coverage", *words[2:])
     if words[:1] == ("-m",) and len(words) > 1 and words[1] in MODULES:
         name = words[1].replace("_", "-")
-        return ("-m", *words[1:]) if name == "build" else (name, *words[2:])
+        return ("-m", *words[1:]) if name in ("build", "unittest") else (name, *words[2:])
     if words[:1] == ("manage.py",):
         return words
     return ("python", *words)

@@ -5,7 +5,7 @@ from typing import Final
 
 _BY_KIND: Final[Mapping[str, str]] = {
     "test": """
-        pytest | py.test | unittest | nose2 | trial | behave | robot | tox | nox | manage.py test | hatch test
+        pytest | py.test | -m unittest | nose2 | trial | behave | robot | tox | nox | manage.py test | hatch test
         jest | vitest | mocha | ava | tap | jasmine | karma start | cypress run | playwright test | react-scripts test
         ng test | bun test | deno test | wtr
         go test | gotestsum | ginkgo
@@ -61,4 +61,4 @@ MODULES: Final = frozenset({
     "basedpyright", "bandit", "behave", "build", "flake8", "mypy", "nose2", "nox", "pre_commit", "pycodestyle",
     "pydocstyle", "pylint", "pyright", "pytest", "robot", "ruff", "tox", "trial", "unittest",
 })  # fmt: skip
-"""Modules that `python -m` may start. `-m build` and `unittest` are commands in this form only."""
+"""Modules that `python -m` may start. `-m build` and `-m unittest` are commands in this form only."""

@@ -94,7 +94,8 @@ def _statement(node: Node, shell: _Shell) -> list[Simple]:
     return read(node, shell)
 
 
-def _list(node: Node, shell: _Shell) -> list[Simple]:
+def _list(node: Node, shell: _Shell, piped: tuple[Node, ...] = ()) -> list[Simple]:
+    """`a && b`, `a || b`; the last one's output goes through `piped`."""
     parts = [child for child in node.named_children if child.type != "comment"]
     if len(parts) != 2:
         raise Unclear(f"`{text_of(node)[:60]}` is not read")
@@ -103,8 +104,8 @@ def _list(node: Node, shell: _Shell) -> list[Simple]:
     inside = shell.inside(heeded=False)
     found = _statement(left, inside)
     if operator == "&&":
-        found += _statement(right, inside)
-    elif not _always_fails(right):
+        found += _pipe((right, *piped), inside) if piped else _statement(right, inside)
+    elif piped or not _always_fails(right):
         raise Unclear(f"`|| {text_of(right)[:40]}` can hide a failure")
     shell.directory, shell.pipefail, shell.errexit = inside.directory, inside.pipefail, inside.errexit
     return found
@@ -118,7 +119,14 @@ def _always_fails(node: Node) -> bool:
 
 
 def _pipeline(node: Node, shell: _Shell) -> list[Simple]:
-    parts = node.named_children
+    first, *rest = node.named_children
+    body = _redirects_checked(first) if first.type == "redirected_statement" else first
+    if body.type == "list":  # the grammar takes `a && b 2>&1 | c` for `(a && b) 2>&1 | c`; bash pipes b alone
+        return _list(body, shell, tuple(rest))
+    return _pipe((first, *rest), shell)
+
+
+def _pipe(parts: tuple[Node, ...], shell: _Shell) -> list[Simple]:
     found: list[Simple] = []
     for part in parts:
         if part.type not in ("command", "redirected_statement"):
@@ -132,13 +140,18 @@ def _pipeline(node: Node, shell: _Shell) -> list[Simple]:
 
 
 def _redirected(node: Node, shell: _Shell) -> list[Simple]:
+    return _statement(_redirects_checked(node), shell)
+
+
+def _redirects_checked(node: Node) -> Node:
+    """What is redirected. Raises Unclear for a redirection that is more than output to a file."""
     body = node.child_by_field_name("body")
     if body is None:
         raise Unclear("a redirection of nothing")
     for redirect in node.named_children:
         if redirect != body:
             _check_redirect(redirect)
-    return _statement(body, shell)
+    return body
 
 
 def _check_redirect(node: Node) -> None:

@@ -64,8 +64,11 @@ def hear(text: str) -> Iterator[Heard]:
     if not _HAN.search(text):
         return
     text = without_quotes(text)
+    conditional = False
     for clause in _CLAUSES.finditer(text):
-        if _HAN.search(clause[0]) and not _CONDITION.match(clause[0]):
+        goes_on = clause.start() > 0 and text[clause.start() - 1] in "，,"
+        conditional = bool(_CONDITION.match(clause[0])) or (conditional and goes_on)
+        if _HAN.search(clause[0]) and not conditional:
             yield from _in_clause(clause[0], clause.start())
 
 

@@ -211,6 +211,8 @@ class _Reader:
             if word in _ENSURE and word != "that":
                 verb = at - 1 if word == "sure" else at
                 return verb, self._wanted(verb, loose=True)
+            if word == "so" and self.text(at + 1) == "that":
+                return at, True
             if word in _MAKE and plain:
                 return at, self._wanted(at, loose=True)
             if word in RUN or word in BOUNDARIES:
@@ -297,8 +299,10 @@ class _Reader:
     def _conditional(self, start: int, end: int, *, leading: bool = True) -> bool:
         """If the parser changed, run the tests; run the tests if needed"""
         after, later = self.text(end), self.text(end + 1)
-        if after in CONDITIONS or (
-            after in ("as", "when", "where") and later in ("needed", "necessary", "applicable", "possible")
+        if (
+            after in CONDITIONS
+            or (after == "only" and later in CONDITIONS)
+            or (after in ("as", "when", "where") and later in ("needed", "necessary", "applicable", "possible"))
         ):
             return True
         if not leading:

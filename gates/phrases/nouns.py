@@ -21,6 +21,7 @@ _KINDS: Final = {
     **dict.fromkeys(("lint", "linter", "linters", "linting", "lints"), "lint"),
     **dict.fromkeys(("typecheck", "typechecks", "typechecker", "typechecking"), "type-check"),
     **dict.fromkeys(("type-check", "type-checks", "type-checker", "type-checking"), "type-check"),
+    **dict.fromkeys(("ruff", "biome", "golangci-lint", "clippy"), "lint"),
     **dict.fromkeys(("build", "builds", "compilation"), "build"),
 }  # fmt: skip
 _TYPE_SECOND: Final = _set("check checks checker checking")
@@ -79,7 +80,7 @@ def noun_at(words: list[Word], place: int) -> Noun | None:
     if word in _KINDS:
         return _plain(words, place)
     if word in _COMMANDS or (word == "make" and _text(words, place - 1) in RUN):
-        for length in (3, 2, 1):
+        for length in (1, 2, 3):
             said = [each.said for each in words[place : place + length]]
             kinds = _kinds(" ".join(said)) if not BOUNDARIES & set(said) else ()
             if kinds and not (word == "make" and length == 1):

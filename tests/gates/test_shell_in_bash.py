@@ -55,7 +55,9 @@ COMMANDS = st.sampled_from([
     "false", "exit 0", "set +e", "tail -1", "cat", "tee /dev/null", "time pytest", "CI=1", "export CI=1", "! pytest", ":",
     "pytest # done", "env CI=1 mypy", "pytest \\\n -q", "(exit 1)", "trap 'exit 0' EXIT", "trap true ERR", "return",
 ])  # fmt: skip
-JOINS = st.sampled_from([" && ", " || ", "; ", "\n", " | ", " |& ", " & ", " &&\n", " 2>&1 | ", " 2>&1 && ", " > /dev/null; "])
+JOINS = st.sampled_from(
+    [" && ", " || ", "; ", "\n", " | ", " |& ", " & ", " &&\n", " 2>&1 | ", " 2>&1 && ", " > /dev/null; "]
+)
 WRAPS = st.sampled_from(["{}", "{}", "{}", "({})", "{{ {}; }}", "({}) 2>&1", "! {}", "if {}; then true; fi", "time {}"])
 
 

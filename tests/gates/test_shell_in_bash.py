@@ -1,4 +1,4 @@
-"""What the reading says about a text, bash itself confirms: if the text is said to prove a check and ends with 0, it passed.
+"""What the reading says of a text, bash confirms: if it is said to prove a check and ends with 0, the check passed.
 
 Stubs stand in for the tools and write down how they ended; bash runs whatever the grammar's pieces make together.
 """
@@ -48,15 +48,49 @@ def in_bash(place, text, failing):
     return done.returncode, [line.split() for line in log.read_text().splitlines()]
 
 
-COMMANDS = st.sampled_from([
-    "pytest", "pytest -q", "mypy .", "flake8", "echo x", "true", "cd sub", "set -e", "set -o pipefail", "set -eo pipefail",
-    "CI=1 pytest", "timeout 5 pytest", "bash -c 'pytest'", "bash -ec 'pytest; mypy .'", "bash -c 'pytest | cat'",
-    "bash -c 'set -o pipefail; pytest | cat'", "pytest 2>&1", "pytest > /dev/null", "pytest &> /dev/null", "exit 1",
-    "false", "exit 0", "set +e", "tail -1", "cat", "tee /dev/null", "time pytest", "CI=1", "export CI=1", "! pytest", ":",
-    "pytest # done", "env CI=1 mypy", "pytest \\\n -q", "(exit 1)", "trap 'exit 0' EXIT", "trap true ERR", "return",
-])  # fmt: skip
+COMMANDS = st.sampled_from(
+    [
+        "pytest",
+        "pytest -q",
+        "mypy .",
+        "flake8",
+        "echo x",
+        "true",
+        "cd sub",
+        "set -e",
+        "set -o pipefail",
+        "set -eo pipefail",
+        "CI=1 pytest",
+        "timeout 5 pytest",
+        "bash -c 'pytest'",
+        "bash -ec 'pytest; mypy .'",
+        "bash -c 'pytest | cat'",
+        "bash -c 'set -o pipefail; pytest | cat'",
+        "pytest 2>&1",
+        "pytest > /dev/null",
+        "pytest &> /dev/null",
+        "exit 1",
+        "false",
+        "exit 0",
+        "set +e",
+        "tail -1",
+        "cat",
+        "tee /dev/null",
+        "time pytest",
+        "CI=1",
+        "export CI=1",
+        "! pytest",
+        ":",
+        "pytest # done",
+        "env CI=1 mypy",
+        "(exit 1)",
+        "trap 'exit 0' EXIT",
+        "trap true ERR",
+        "return",
+    ]
+)
 JOINS = st.sampled_from(
-    [" && ", " || ", "; ", "\n", " | ", " |& ", " & ", " &&\n", " 2>&1 | ", " 2>&1 && ", " > /dev/null; "]
+    [" && ", " || ", "; ", "\n", " | ", " |& ", " & ", " &&\n", " 2>&1 | ", " 2>&1 && ", " > /dev/null; ", " \\\n&& "]
 )
 WRAPS = st.sampled_from(["{}", "{}", "{}", "({})", "{{ {}; }}", "({}) 2>&1", "! {}", "if {}; then true; fi", "time {}"])
 

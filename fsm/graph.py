@@ -20,12 +20,12 @@ from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
 from gates.provider_answers import provider_answers
 from gates.receipt_holds import ReceiptHolds
+from gates.on_course import on_course
 from gates.text_is_new import text_is_new
-from gates.tools_succeed import tools_succeed
+from gates.tools_work import tools_work
 from gates.turn_ended import turn_ended
 from gates.turn_unfiltered import turn_unfiltered
 from gates.turn_whole import turn_whole
-from gates.work_reviewed import work_reviewed
 from states.errors import ConfigError
 from states.names import RUNNING, Event, State
 from states.verdicts import Fail, Pass, Retry, Suspend
@@ -120,8 +120,8 @@ def _with_receipt(rows: list[Row], receipt_holds: ReceiptHolds) -> Graph:
 def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Table:
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
+    on_settled = (actions_progress.passes, budget_left.passes, tools_work.passes, on_course.passes)
     whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
-    progress = (calls_answered, actions_progress.passes)
     return Table(
         (
             *again(PROVIDER_TURN, Event.REPLIED, turn_whole),
@@ -137,14 +137,9 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.fails,), FAILED),
             Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.suspends,), SUSPENDED),
             Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.passes, intents_committed), AWAIT_RESULTS),
-            Row(AWAIT_RESULTS, Event.SETTLED, (calls_answered, actions_progress.fails), FAILED),
-            Row(AWAIT_RESULTS, Event.SETTLED, (*progress, budget_left.suspends), SUSPENDED),
-            Row(
-                AWAIT_RESULTS,
-                Event.SETTLED,
-                (*progress, budget_left.passes, tools_succeed.passes, work_reviewed.passes),
-                PROVIDER_TURN,
-            ),
+            Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.fails,), FAILED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.passes, budget_left.suspends), SUSPENDED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*on_settled, calls_answered), PROVIDER_TURN),
             *through(CANDIDATE_FINAL, Event.SUBMITTED, at_candidate, VERIFY),
             *through(VERIFY, Event.VERIFIED, at_verify, STOP_HOOK),
             *through(STOP_HOOK, Event.ANSWERED, at_stop, FINALIZE),

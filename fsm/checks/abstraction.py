@@ -9,13 +9,14 @@ from typing import Final
 
 import attrs
 
+from gates.actions_progress import HALT
 from gates.text_is_new import RETRIES, SAME
 from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
 
 from .claims import UNFINISHED, spent
-from .world import REPEATED
+from .world import ANNOUNCED, REPEATED
 
 EPOCHS: Final = 1
 """Beyond the first discarded turn epochs differ in their number only."""
@@ -32,6 +33,8 @@ class View:
     counted: str | None = None
     repeats: bool = False
     epochs: bool = True
+    still: bool = False
+    """Whether it is kept how long the model has stood still, with the same calls and results."""
 
 
 def key_of(history: History, view: View) -> Hashable:
@@ -50,6 +53,7 @@ def key_of(history: History, view: View) -> Hashable:
         isinstance(last, AssistantMessage) + 2 * isinstance(last, ToolMessage),
         retries,
         view.repeats and _sameness(history),
+        view.still and min(history.actions.still, HALT + 1),
         history.rest and history.rest.waits_for,
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
@@ -71,7 +75,7 @@ def _turn(history: History) -> Hashable:
         return None
     calls = tuple(_call(state) for state in history.calls.values())
     ended = history.state is State.PROVIDER_TURN or history.turn.finish in UNFINISHED
-    words = not calls and (bool(history.text.strip()), history.text == REPEATED)
+    words = not calls and (bool(history.text.strip()), history.text == REPEATED, history.text.endswith(ANNOUNCED))
     return ended and history.turn.finish, words, calls
 
 

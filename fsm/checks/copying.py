@@ -1,7 +1,5 @@
 """A history that can be tried out without touching the one it came from."""
 
-from collections import Counter
-
 import attrs
 
 from states.history import CallState, History
@@ -14,15 +12,9 @@ def copy_of(history: History) -> History:
     """An independent copy. Records and messages are frozen and therefore shared."""
     twin: History = History.__new__(History)
     for name in _NAMES:
-        setattr(twin, name, getattr(history, name))
-    twin.messages = history.messages.copy()
-    twin.held = history.held.copy()
-    twin.retries = Counter(history.retries)
+        value = getattr(history, name)
+        setattr(twin, name, value.copy() if isinstance(value, dict | list | set) else value)
     twin.calls = {name: _copy_of_call(state) for name, state in history.calls.items()}
-    twin.verdicts = history.verdicts.copy()
-    twin.evidence = history.evidence.copy()
-    twin.commands = history.commands.copy()
-    twin.unspent = history.unspent.copy()
     return twin
 
 

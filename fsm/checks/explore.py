@@ -7,7 +7,7 @@ that leaves a row untaken, the same is done with all other gates' retries used u
 """
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -16,10 +16,12 @@ import attrs
 from fsm.graph import Graph, Row
 from fsm.machine import Decision, decide
 from gates.gate import Asked, Gate
+from gates.on_course import on_course
+from states.actions import Actions
 from states.errors import GateError, HistoryError
 from states.history import History
 from states.names import ENDS, RUNNING, Event, State
-from states.records import Cancellation, Resumed, RunStarted, Transition, UserInput, Verdict
+from states.records import Cancellation, Resumed, RunStarted, Status, Transition, UserInput, Verdict
 from states.verdicts import Retry
 
 from .abstraction import View, key_of
@@ -222,6 +224,7 @@ class _Search:
         now.retries = Counter(dict.fromkeys(self.exhausted, MANY))
         if counted and kept:
             now.retries[counted] = kept
+        _hold_detectors(now, self.view)
         if now.failure is not None and now.state is State.FAILED:
             self.codes.add(now.failure.code)
         if now.rest is not None and now.state is State.SUSPENDED:
@@ -305,6 +308,10 @@ def check(
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
     searches = [base, *_counted(table, every, proofs, started, base.reads)]
+    if any(_minds_standing_still(gate) for gate in _gates(table)):
+        patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
+        searches.append(_Search(table, every, patient, View(epochs=False, still=True)))
+        searches[-1].run(started)
     if _hidden(table, base):
         tired = _Search(table, every, World(hostile=False, proofs=proofs), View(epochs=False), frozenset(base.reads))
         tired.run(started)
@@ -323,14 +330,36 @@ def _counted(
     exhausted: frozenset[str] = frozenset(),
 ) -> Iterator[_Search]:
     """A search for each gate that looks its retries up, in an honest world with as much in it as that gate needs."""
-    gates = {guard.gate.name: guard.gate for row in graph for guard in row.guards if isinstance(guard, Asked)}
-    for name, gate in gates.items():
+    for gate in _gates(graph):
+        name = gate.name
         if name in reads:
             view = View(name, repeats=_minds_repetition(gate), epochs=False)
             world = World(hostile=False, calls={} if view.repeats else A_READ, proofs=proofs)
             search = _Search(graph, claims, world, view, exhausted - {name})
             search.run(started)
             yield search
+
+
+def _hold_detectors(history: History, view: View) -> None:
+    """Detectors count too; what they count is held where a search does not keep it, so that no hint is due."""
+    if not view.still:
+        history.actions = Actions()
+    history.failing = {}
+    history.hints = dict.fromkeys((*history.hints, on_course.name), history.turns)
+
+
+def _gates(graph: Graph) -> Iterable[Gate]:
+    return {guard.gate.name: guard.gate for row in graph for guard in row.guards if isinstance(guard, Asked)}.values()
+
+
+def _minds_standing_still(gate: Gate) -> bool:
+    """Whether the gate looks at how long the same calls have had the same results."""
+    fresh, stale = History("asked"), History("asked")
+    stale.actions = Actions((b"",), (1000,))
+    try:
+        return type(gate.judge(fresh)) is not type(gate.judge(stale))
+    except Exception:  # noqa: BLE001  a gate may need more of a history than this
+        return False
 
 
 def _hidden(graph: Graph, base: _Search) -> bool:

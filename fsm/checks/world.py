@@ -57,6 +57,8 @@ LONG: Final = 2 * SECONDS
 NOW, OLD = "r2", "r1"
 """Workspace revisions."""
 READ, WRITE = "look", "act"
+ANNOUNCED: Final = "Let me look into it:"
+"""What a model says that then calls nothing."""
 REPEATED: Final = "the same"
 """What a stubborn model says; every other answer is new."""
 
@@ -111,6 +113,7 @@ STARTED: Final = RunStarted(
     contract=Contract(checks=("test",)),
     budget=Budget(max_turns=None, seconds=SECONDS),
     permission=Permission.ASK,
+    tool_names=(READ, WRITE),
 )
 """The run that is explored: it owes evidence, its time is limited, and its effectful tool needs an approval."""
 
@@ -144,12 +147,13 @@ A_READ: Final = {"a read": CALLS["a read"]}
 @attrs.frozen
 class World:
     """`hostile`: lies and accidents are in it. `calls`: what the model may ask for; nothing makes it a talker, which
-    may say the same thing again.
+    may say the same thing again. `results`: what may become of a call that was started.
     """
 
     hostile: bool = True
     calls: Mapping[str, Asking] = attrs.field(factory=lambda: CALLS)
     proofs: Proofs = proofs
+    results: tuple[Status, ...] = (Status.OK, Status.ERROR, Status.UNKNOWN, Status.CANCELLED)
 
     def moves(self, history: History) -> Moves:
         """Everything that could be committed next, apart from the move that the table decides about."""
@@ -187,6 +191,7 @@ def _provider_turn(world: World, history: History) -> Moves:
     asks, paused = _turn(history, *read, finish=Finish.CALLS), _turn(history, answer, finish=Finish.PAUSED)
     yield Move("the model answers", (said,))
     yield Move("the model answers with nothing", (_turn(history),))
+    yield Move("the model announces work", (_turn(history, Text(f"{history.turn_count + 1}. {ANNOUNCED}")),))
     yield Move("an input is taken, then the model answers", (_input(), _turn(history, answer, saw=history.seq + 1)))
     if not world.calls:
         yield Move("the model gives the same answer", (_turn(history, Text(REPEATED)),))
@@ -240,7 +245,7 @@ def _await(world: World, history: History) -> Moves:
     settled = Settlement(history.turn_seq)
     open_calls = history.open_calls()
     for state in open_calls:
-        for status in (Status.OK, Status.ERROR, Status.UNKNOWN, Status.CANCELLED):
+        for status in world.results:
             result = ToolResult(state.call.id, status, f"{status}", epoch=history.epoch)
             ends = (settled,) if len(open_calls) == 1 else ()
             yield Move(f"call {state.order + 1} is answered: {status}", (result, *ends))

@@ -193,7 +193,7 @@ def test_a_damaged_table_is_drawn_all_the_same():
     """Whoever repairs a table wants to look at it."""
     for _, graph in list(mutants(GRAPH))[::11]:
         root = drawn(graph)
-        assert root.get("width") == "900"
+        assert int(root.get("width")) >= 900
         assert mermaid(graph).startswith("flowchart")
         assert dot(graph).startswith("digraph")
 

@@ -4,9 +4,9 @@ import pytest
 from support.past import Past
 
 from gates.actions_progress import HALT, HINT, WARN, actions_progress
-from gates.tools_succeed import STREAK, tools_succeed
-from gates.work_reviewed import EVERY, work_reviewed
-from gates.work_reviewed import HINT as REVIEW
+from gates.on_course import EVERY, on_course
+from gates.on_course import HINT as REVIEW
+from gates.tools_work import STREAK, tools_work
 from states.actions import Actions, batch_digest
 from states.contract import Budget
 from states.history import fold
@@ -62,10 +62,10 @@ def test_a_tool_that_fails_again_brings_a_hint_from_the_third_time_on():
     past = Past()
     for number in range(1, STREAK + 2):
         turn(past, ("bash", f'{{"n":{number}}}'), status=Status.ERROR)
-        assert len(hints(past, tools_succeed)) == max(0, number - STREAK + 1)
+        assert len(hints(past, tools_work)) == max(0, number - STREAK + 1)
 
     assert past.state is State.PROVIDER_TURN
-    assert "bash (4 times)" in hints(past, tools_succeed)[-1][1]
+    assert "bash (4 times)" in hints(past, tools_work)[-1][1]
 
 
 def test_a_hint_goes_to_the_model_behind_the_results_and_costs_no_turn():
@@ -88,7 +88,7 @@ def test_a_success_ends_the_streak_of_that_tool_only():
     turn(past, ("bash", '{"ok":1}'))
     turn(past, ("bash", '{"n":9}'), ("grep", '{"n":9}'), status=Status.ERROR)
 
-    ((_, said),) = hints(past, tools_succeed)
+    ((_, said),) = hints(past, tools_work)
     assert "grep (3 times)" in said
     assert "bash" not in said
 
@@ -99,7 +99,7 @@ def test_what_a_person_stopped_is_no_failure_of_the_tool(status, counts):
     for number in range(STREAK):
         turn(past, ("bash", f'{{"n":{number}}}'), status=status)
 
-    assert len(hints(past, tools_succeed)) == counts
+    assert len(hints(past, tools_work)) == counts
 
 
 def test_a_crash_does_not_forget_the_streak():
@@ -108,7 +108,7 @@ def test_a_crash_does_not_forget_the_streak():
         turn(past, ("bash", f'{{"n":{number}}}'), status=Status.ERROR)
     past = turn(crashed(past), ("bash", '{"n":9}'), status=Status.ERROR)
 
-    assert len(hints(past, tools_succeed)) == 1
+    assert len(hints(past, tools_work)) == 1
 
 
 # --- looking at oneself -----------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_every_fifth_turn_the_model_is_asked_to_look_at_where_it_stands():
     past = Past()
     for number in range(1, 2 * EVERY + 1):
         turn(past, ("bash", f'{{"n":{number}}}'))
-        assert len(hints(past, work_reviewed)) == number // EVERY
+        assert len(hints(past, on_course)) == number // EVERY
 
     assert past.history.messages[-1] == UserMessage(REVIEW)
 
@@ -129,12 +129,12 @@ def test_a_review_that_fell_due_on_a_turn_without_tools_is_made_up_for():
         turn(past, ("bash", f'{{"n":{number}}}'))
     past.submitted(" ").move()
     assert past.history.turns == EVERY
-    assert not hints(past, work_reviewed)
+    assert not hints(past, on_course)
     past = turn(crashed(past), ("bash", '{"n":9}'))
 
-    assert len(hints(past, work_reviewed)) == 1
+    assert len(hints(past, on_course)) == 1
     turn(past, ("bash", '{"n":10}'))
-    assert len(hints(past, work_reviewed)) == 1
+    assert len(hints(past, on_course)) == 1
 
 
 # --- standing still ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""work_reviewed: every few turns the model is asked to look at where it stands. It never objects."""
+"""on_course: every few turns the model is asked to look at where it stands. It never objects."""
 
 from typing import Final
 
@@ -16,8 +16,8 @@ HINT: Final = (
 )
 
 
-class WorkReviewed(Gate):
-    name = "work_reviewed"
+class OnCourse(Gate):
+    name = "on_course"
     may = ()
 
     def judge(self, history: History) -> Ruling:
@@ -25,4 +25,4 @@ class WorkReviewed(Gate):
         return Pass(hint=HINT) if due else Pass()
 
 
-work_reviewed: Final = WorkReviewed()
+on_course: Final = OnCourse()

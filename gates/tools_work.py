@@ -1,4 +1,4 @@
-"""tools_succeed: no tool of the turn has failed over and over. It never objects; it hints."""
+"""tools_work: no tool of the turn has failed over and over. It never objects; it hints."""
 
 from typing import Final
 
@@ -12,8 +12,8 @@ STREAK: Final = 3
 """Failures of one tool in a row, from which on each further one brings the hint (blade-code's limit)."""
 
 
-class ToolsSucceed(Gate):
-    name = "tools_succeed"
+class ToolsWork(Gate):
+    name = "tools_work"
     may = ()
 
     def judge(self, history: History) -> Ruling:
@@ -32,4 +32,4 @@ class ToolsSucceed(Gate):
         return Pass(hint=hint)
 
 
-tools_succeed: Final = ToolsSucceed()
+tools_work: Final = ToolsWork()

@@ -22,6 +22,7 @@ from states.records import (
     Transition,
     TurnDiscarded,
     TurnFailure,
+    Understood,
     UserInput,
     Verdict,
 )
@@ -44,6 +45,17 @@ class InputTaken:
     seq: int
     text: str
     source: Source
+
+
+@attrs.frozen
+class Understanding:
+    """What the last input was understood to ask for: checks that the run now owes, unless `not_owed` says why not."""
+
+    seq: int
+    kinds: tuple[str, ...]
+    phrases: tuple[str, ...]
+    waived: tuple[str, ...] = ()
+    not_owed: str = ""
 
 
 @attrs.frozen
@@ -159,6 +171,7 @@ class RunEnd:
 Event = (
     RunStart
     | InputTaken
+    | Understanding
     | TurnStart
     | Delta
     | ProviderRetry
@@ -175,7 +188,7 @@ Event = (
 )
 
 
-def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911  one line per kind
+def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911, PLR0912  one line per kind
     """What a durable entry tells the outside; None for bookkeeping."""
     seq = entry.seq
     match entry.record:
@@ -183,6 +196,8 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911  one 
             return RunStart(seq, session, run)
         case UserInput(text=text, source=source):
             return InputTaken(seq, text, source)
+        case Understood(kinds=kinds, phrases=phrases, waived=waived, not_owed=not_owed):
+            return Understanding(seq, kinds, phrases, waived, not_owed)
         case AssistantTurn(blocks=blocks, finish=finish, usage=usage):
             return StreamEnd(seq, finish, usage, len(calls_of(blocks)))
         case TurnFailure(message=message):

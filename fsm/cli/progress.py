@@ -73,6 +73,9 @@ class Progress:
         match event:
             case events.RunStart(session=session, run=run):
                 say(f"session {session}, run {run}", "dim")
+            case events.Understanding(kinds=kinds, phrases=phrases, not_owed=why) if kinds:
+                owed = f"not owed: {why}" if why else "owed"
+                say(f"understood: {', '.join(kinds)} ({owed}), from {' / '.join(phrases)}", "dim")
             case events.TurnStart(turn=turn):
                 self._turn, self._before, self._words = f"turn {turn}", self._words, ""
                 self._now(self._turn)

@@ -69,7 +69,7 @@ class Progress:
             self._spinner.stop()
             self._spinner = None
 
-    def _show(self, event: events.Event) -> None:
+    def _show(self, event: events.Event) -> None:  # noqa: PLR0912  one case per kind
         match event:
             case events.RunStart(session=session, run=run):
                 say(f"session {session}, run {run}", "dim")

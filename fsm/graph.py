@@ -18,9 +18,9 @@ from gates.final_has_text import final_has_text
 from gates.gate import Asked, Gate, Guard
 from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
+from gates.on_course import on_course
 from gates.provider_answers import provider_answers
 from gates.receipt_holds import ReceiptHolds
-from gates.on_course import on_course
 from gates.text_is_new import text_is_new
 from gates.tools_work import tools_work
 from gates.turn_ended import turn_ended

@@ -60,8 +60,10 @@ def test_a_path_can_be_told(report):
         "the model answers",
         "provider_turn -- replied --> candidate_final [turn_whole: Pass, turn_ended: Pass, turn_unfiltered: Pass]",
         "the candidate is put up",
-        "candidate_final -- submitted --> verify "
-        "[inputs_answered: Pass, final_has_text: Pass, text_is_new: Pass, intent_carried_out: Pass]",
+        (
+            "candidate_final -- submitted --> verify "
+            "[inputs_answered: Pass, final_has_text: Pass, text_is_new: Pass, intent_carried_out: Pass]"
+        ),
         "verified with a passing test",
         "verify -- verified --> stop_hook [checks_passed: Pass]",
         "nobody objects",

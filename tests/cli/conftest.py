@@ -56,7 +56,7 @@ class Command:
                 if pipe is not None:
                     pipe.close()
 
-    def run(self, server, *words, task="Make the failing test pass. Run the tests.", **more):
+    def run(self, server, *words, task="Repair what is broken.", **more):
         return self(*self.line(server, task, *words), **more)
 
     @staticmethod

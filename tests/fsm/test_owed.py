@@ -25,7 +25,14 @@ def story(*turns, task="go", graph=GRAPH, workspace=None, tools=None, contract=N
         provider, shown = Scripted(turns), []
         journal = open_journal(":memory:")
         made = Ledger().tools() if tools is None else tools
-        loop = Loop(provider=provider, tools=made, journal=journal, workspace=workspace, contract=contract, graph=graph)
+        loop = Loop(
+            provider=provider,
+            tools=made,
+            journal=journal,
+            workspace=workspace,
+            contract=contract or Contract(),
+            graph=graph,
+        )
         result = await loop.run(task, session="s", on_event=shown.append)
         entries = await journal.read("s")
         assert audit(graph, entries, "s") == []

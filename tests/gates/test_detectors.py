@@ -167,7 +167,7 @@ def test_a_crash_does_not_refill_what_standing_still_has_used_up():
 def test_a_cycle_is_seen(period):
     past = Past(budget=Budget(max_turns=None))
     turns = 0
-    while past.state is not State.FAILED:
+    while past.state is not State.FAILED and turns < 3 * HALT:
         turn(past, f"tool_{turns % period}")
         turns += 1
 

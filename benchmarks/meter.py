@@ -13,21 +13,17 @@ def cpu() -> float:
 
 
 class Meter:
-    """`imported` and `begin` mark the run's start, `mark` each tool call, `report` its end."""
+    """`begin` when the imports are done, `mark` at each tool call, `report` at the end."""
 
     def __init__(self) -> None:
         self._marks: list[tuple[float, float]] = []
-        self._imported = 0.0
         self._begun = (0.0, 0.0)
         self.extra: dict[str, object] = {}
 
-    def imported(self) -> None:
-        self._imported = time.monotonic()
-
     def begin(self, *, announce: bool = False) -> None:
-        if announce:
-            print(self._imported, flush=True)
         self._begun = (cpu(), time.monotonic())
+        if announce:
+            print(json.dumps(self._begun), flush=True)
 
     def mark(self) -> None:
         self._marks.append((cpu(), time.monotonic()))
@@ -35,7 +31,6 @@ class Meter:
     def report(self) -> None:
         """CPU and wall are seconds; the clock is monotonic and the machine's, so processes can be compared."""
         said = {
-            "imported": self._imported,
             "begun": self._begun,
             "ended": (cpu(), time.monotonic()),
             "marks": self._marks,

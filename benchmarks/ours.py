@@ -63,7 +63,6 @@ async def _main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    METER.imported()
     given = options()
     METER.begin(announce=given.announce)
     asyncio.run(_main(given))

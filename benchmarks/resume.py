@@ -1,5 +1,9 @@
-"""A session of 1,000 turns, killed with its next request under way: from the end of imports to that request again."""
+"""A session of 1,000 turns, killed with its next request under way: from the end of imports to that request again.
 
+CPU is read from Linux's /proc when the request has arrived; wall time holds the neighbours' load too.
+"""
+
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -27,22 +31,31 @@ def _killed(bench: Bench, client: str) -> Path:
 
 
 def _resumed(bench: Bench, client: str, killed: Path) -> dict[str, Any]:
-    """The request that the next process sends, and the moments before it (`python -v` would be no truer)."""
+    """The request that the next process sends, and what it took from the end of its imports."""
     folder = bench.folder / "resumed"
     shutil.copytree(killed, folder)
     command = bench.command(client, TURNS + 1, folder / "journal.db", "--resume", hang=True)
     process = subprocess.Popen([*command, "--announce"], env=bench.environment, stdout=subprocess.PIPE, text=True)
     with process:
-        imported = float(process.stdout.readline())
+        spent, imported = json.loads(process.stdout.readline())
         arrival = bench.arrival()
+        cpu = _cpu(process.pid) - spent
         process.kill()
     shutil.rmtree(folder)
-    return {**arrival, "milliseconds": (arrival["arrived"] - imported) * 1e3}
+    return {**arrival, "wall": (arrival["arrived"] - imported) * 1e3, "cpu": cpu * 1e3}
+
+
+def _cpu(process: int) -> float:
+    """Seconds that its threads have been on a CPU so far."""
+    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 def measure(bench: Bench, rounds: int) -> Iterator[Figure]:
     for client, goal in ((FLOOR_COMMITS, None), (OURS, GOAL)):
         killed = _killed(bench, client)
         runs = [_resumed(bench, client, killed) for _ in range(rounds + 1)][1:]
-        yield Figure(f"{client}: imported to request {TURNS + 1}", tuple(r["milliseconds"] for r in runs), "ms", goal)
+        what = f"{client}: imports done to request {TURNS + 1:,}"
+        yield Figure(f"{what}, wall", tuple(run["wall"] for run in runs), "ms", goal)
+        yield Figure(f"{what}, CPU", tuple(run["cpu"] for run in runs), "ms")
         yield Figure(f"{client}: that request", tuple(run["bytes"] / 1024 for run in runs), "KiB")

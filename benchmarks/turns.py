@@ -48,14 +48,14 @@ def measure(bench: Bench, rounds: int) -> Iterator[Figure]:
 
 def _of_length(turns: int, runs: dict[str, list[Run]]) -> Iterator[Figure]:
     for client, found in runs.items():
-        yield Figure(f"{turns} turns, {client}: CPU of a turn", tuple(per_turn(run, _CPU) for run in found), "ms")
-        yield Figure(f"{turns} turns, {client}: wall of a turn", tuple(per_turn(run, _WALL) for run in found), "ms")
+        yield Figure(f"{turns:,} turns, {client}: CPU of a turn", tuple(per_turn(run, _CPU) for run in found), "ms")
+        yield Figure(f"{turns:,} turns, {client}: wall of a turn", tuple(per_turn(run, _WALL) for run in found), "ms")
     for floor, goal in ((FLOOR, RATIO if turns >= 100 else None), (FLOOR_COMMITS, None)):
         pairs = list(zip(runs[OURS], runs[floor], strict=True))
         cpu = tuple(per_turn(ours, _CPU) / per_turn(its, _CPU) for ours, its in pairs)
         wall = tuple(per_turn(ours, _WALL) / per_turn(its, _WALL) for ours, its in pairs)
-        yield Figure(f"{turns} turns: CPU, times {floor}", cpu, "x", goal)
-        yield Figure(f"{turns} turns: wall, times {floor}", wall, "x")
+        yield Figure(f"{turns:,} turns: CPU, times {floor}", cpu, "x", goal)
+        yield Figure(f"{turns:,} turns: wall, times {floor}", wall, "x")
 
 
 def _growth(floor: list[Run], ours: list[Run]) -> Iterator[Figure]:

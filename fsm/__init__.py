@@ -23,7 +23,7 @@ from states.history import History  # noqa: E402
 from states.names import Event, State  # noqa: E402
 from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor  # noqa: E402
 
-from .graph import GRAPH, Graph, Row, table  # noqa: E402
+from .graph import GRAPH, Graph, Row, Table, default_graph, table  # noqa: E402
 from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
 
@@ -62,9 +62,11 @@ __all__ = [
     "RunStatus",
     "State",
     "Suspend",
+    "Table",
     "Tool",
     "ToolContext",
     "WaitsFor",
+    "default_graph",
     "table",
     "tool",
     "workspace_tools",

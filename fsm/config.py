@@ -34,7 +34,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 PROVIDERS: Final = (*DIALECTS, "replay")
 
-Value = str | int | float | tuple[str, ...]
+Value = str | int | float | tuple[str, ...] | tuple[tuple[str, str], ...]
 
 
 class Origin(StrEnum):
@@ -51,7 +51,7 @@ class Origin(StrEnum):
 class Settings:
     """Everything that a run can be told. None means: not said. Relative paths of the file start at the workspace.
 
-    `budget_seconds` and `patience` are seconds, `budget_tokens` is input plus output.
+    `budget_seconds`, `patience` and `inactivity` are seconds, `budget_tokens` is input plus output.
     """
 
     workspace: Path
@@ -74,10 +74,13 @@ class Settings:
     budget_seconds: float | None = None
     budget_tool_calls: int | None = None
     patience: float | None = None
+    inactivity: float | None = None
+    checks: tuple[tuple[str, str], ...] = ()
+    """The project's own commands by the kind that they prove; only the file can name them."""
 
     @property
     def contract(self) -> Contract:
-        return Contract(checks=self.require, commands=self.check)
+        return Contract(checks=self.require, commands=self.check, proofs=self.checks)
 
     def budget(self, base: Budget = Budget()) -> Budget:
         """`base` with the limits that were given. Raises ConfigError."""
@@ -104,16 +107,29 @@ def _number(value: object) -> Value | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _commands(value: object) -> Value | None:
+def _commands(value: object) -> tuple[str, ...] | None:
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(command, str) for command in listed):
         return None
     return tuple(listed)
 
 
+def _proofs(value: object) -> Value | None:
+    """Pairs of a kind and a command that proves it."""
+    if not isinstance(value, dict):
+        return None
+    pairs: list[tuple[str, str]] = []
+    for kind, listed in value.items():
+        commands = _commands(listed)
+        if commands is None:
+            return None
+        pairs += [(str(kind), command) for command in commands]
+    return tuple(pairs)
+
+
 def _words(value: object) -> Value | None:
     listed = _commands(value)
-    return comma_list(listed) if isinstance(listed, tuple) else None
+    return None if listed is None else comma_list(listed)
 
 
 def comma_list(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,12 +158,14 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "permission": _TEXT,
     "system": _TEXT,
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
+    "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
     "check": _Kind(_commands, 'a list of commands such as ["pytest -q"]'),
     "max-turns": _COUNT,
     "budget-tokens": _COUNT,
     "budget-seconds": _NUMBER,
     "budget-tool-calls": _COUNT,
     "patience": _NUMBER,
+    "inactivity": _NUMBER,
 }
 """What `interlock.toml` may say: the names are those of the flags."""
 

@@ -355,6 +355,8 @@ def reason_of(decision: Decision, cancellation: Cancellation | None) -> tuple[Re
     """The record that says why a run ends or rests, from the ruling that decided."""
     if decision.event is Event.CANCELLED:
         said = cancellation or Cancellation()
+        if said.waits_for is WaitsFor.BUDGET:
+            return (Suspended(said.waits_for, said.reason),)
         return (Suspended(said.waits_for, f"cancelled: {said.reason}" if said.reason else "cancelled"),)
     for gate, ruling in reversed(decision.rulings):
         if isinstance(ruling, Fail) and decision.target is State.FAILED:

@@ -25,7 +25,7 @@ from .opening import Opening
 from .prompts import BASE
 from .redact import Redactor
 from .result import Result, failed, result_of
-from .setup import as_journal, as_toolbox, as_workspace, check_contract
+from .setup import as_journal, as_permission, as_toolbox, as_workspace, check_contract
 from .world import World
 
 LISTEN_SECONDS: Final = 0.2
@@ -74,7 +74,7 @@ class Loop:
         self._tools = as_toolbox(tools, workspace)
         self._contract = check_contract(contract, self._workspace)
         self._budget = budget
-        self._permission = Permission(permission)
+        self._permission = as_permission(permission)
         self._system = system
         self._graph = graph
         self._clock = clock or SystemClock()
@@ -122,12 +122,15 @@ class Loop:
             deny=tuple(deny),
             reason=reason,
             budget=budget,
-            permission=Permission(permission) if permission else None,
+            permission=as_permission(permission) if permission else None,
         )
         return await self._drive(session, opening, on_event)
 
     def run_sync(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
         """`run` for callers without an event loop. Closes the provider's connections at its end."""
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            raise ConfigError("run_sync was called where an event loop runs; there it is `await loop.run(...)`")
         return asyncio.run(self._once(self.run(task, session=session, on_event=on_event)))
 
     async def _once(self, work: Awaitable[Result]) -> Result:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from gates.commands import KINDS
-from states.contract import Contract
+from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.ports import Journal, Toolbox, Workspace
 
@@ -46,6 +46,13 @@ def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path |
 
     beside = [journal] if isinstance(journal, str | Path) else []
     return LocalWorkspace(root, ignored=beside)  # else every commit would make the evidence before it stale
+
+
+def as_permission(permission: Permission | str) -> Permission:
+    try:
+        return Permission(permission)
+    except ValueError:
+        raise ConfigError(f"unknown permission {permission!r}; known: {', '.join(Permission)}") from None
 
 
 def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:

@@ -18,7 +18,7 @@ from .records import JSON, Settlement, Status, ToolResult
 from .text import safe_json, safe_text
 
 UNKNOWN: Final = (
-    "Unknown: this call was started, then the process was lost. It may have happened, in part or in full. "
+    "Unknown: this call may have been started before the process was lost. It may have happened, in part or in full. "
     "Look at the state of things before you repeat it."
 )
 STOPPED: Final = "Cancelled: this call was stopped after it had started; part of it may have happened."
@@ -36,8 +36,8 @@ async def act(run: Run) -> Outcome:
     if open_calls:
         world = await run.outside()
         try:
-            for _, group in groupby(open_calls, key=lambda state: _lane(state, run)):
-                last = await _together(list(group), run, world, begun)
+            for place, (_, group) in enumerate(groupby(open_calls, key=_lane)):
+                last = await _together(list(group), run, world, begun, lost=place == 0)
         except asyncio.CancelledError:
             left = [
                 close(state, history.epoch, run.fence, begun=state.call.id in begun) for state in history.open_calls()
@@ -47,15 +47,20 @@ async def act(run: Run) -> Outcome:
     return Outcome((*last, Settlement(history.turn_seq)), Event.SETTLED)
 
 
-def _lane(state: CallState, run: Run) -> str:
+def _lane(state: CallState) -> str:
     """Equal for neighbours that may run side by side."""
-    spec = run.tools.spec(state.call.name)
-    return "shared" if spec is not None and spec.concurrency_safe else state.call.id
+    return "shared" if state.shared else state.call.id
 
 
-async def _together(group: list[CallState], run: Run, world: Outside, begun: set[str]) -> tuple[ToolResult, ...]:
-    """Run a group; the turn's very last result is returned, so that it shares a commit with what follows."""
-    tasks = [asyncio.create_task(_result(state, run, world, begun)) for state in group]
+async def _together(
+    group: list[CallState], run: Run, world: Outside, begun: set[str], *, lost: bool
+) -> tuple[ToolResult, ...]:
+    """Run a group; the turn's very last result is returned, so that it shares a commit with what follows.
+
+    lost: an earlier claim may have started them. Only the first group can be: the next one starts when all before it
+    is committed.
+    """
+    tasks = [asyncio.create_task(_result(state, run, world, begun, lost=lost)) for state in group]
     try:
         for landed in asyncio.as_completed(tasks):
             result = await landed
@@ -77,7 +82,7 @@ async def _stop(tasks: "list[asyncio.Task[ToolResult]]", run: Run) -> None:
             await run.commit(said)
 
 
-async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -> ToolResult:
+async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *, lost: bool) -> ToolResult:
     spec = world.tools.spec(state.call.name)
     arguments: dict[str, JSON] = orjson.loads(state.arguments)
     tool_run = ToolRun(
@@ -89,7 +94,9 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str]) -
     watched = run.history.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
     before = await _revision(world.workspace) if watched and world.workspace else None
     since = world.clock.monotonic()
-    recovered = await _recover(state, spec, tool_run, run, world) if state.fence < run.fence else None
+    recovered = None
+    if state.fence < run.fence:
+        recovered = await (_recover(state, spec, tool_run, run, world) if lost else _allowed(state, spec, run))
     output = recovered or await _start(state, tool_run, world, begun)
     duration = world.clock.monotonic() - since
     metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
@@ -123,6 +130,12 @@ async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set
         return await world.tools.run(tool_run)
     except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
         return ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
+
+
+async def _allowed(state: CallState, spec: ToolSpec | None, run: Run) -> ToolOutput | None:
+    """None for a call of an earlier claim that nobody has started, if it may run now."""
+    may = spec is not None and permitted(state, spec, run.history)
+    return None if may else ToolOutput(Status.CANCELLED, NOT_STARTED)
 
 
 async def _recover(

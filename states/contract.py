@@ -20,6 +20,8 @@ class Permission(StrEnum):
 
 
 def _unique(kinds: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    if isinstance(kinds, str):
+        raise TypeError(f"a list of words is needed, not the text {kinds!r}; write [{kinds!r}]")
     return tuple(dict.fromkeys(kinds))
 
 
@@ -53,7 +55,7 @@ class Contract:
 
 def _positive(_: object, attribute: "attrs.Attribute[Any]", value: float | None) -> None:
     if value is not None and not 0 < value <= LARGEST:
-        raise ValueError(f"{attribute.name} must be between 0 and 2**53, not {value}; use None for no limit")
+        raise ValueError(f"{attribute.name} must be positive and at most 2**53, not {value}; None is no limit")
 
 
 @attrs.frozen

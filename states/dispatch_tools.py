@@ -12,7 +12,7 @@ import orjson
 from .contract import Permission
 from .history import CallState, History
 from .names import Event
-from .ports import Outcome, Run, Toolbox
+from .ports import Outcome, Run, Toolbox, ToolSpec
 from .records import JSON, ApprovalAsked, Dispatch, Status, ToolIntent, ToolResult
 
 CALLS_PER_TURN: Final = 64
@@ -59,8 +59,10 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
             return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
         if history.permission is Permission.ASK and state.approval is None:
             return ApprovalAsked(call.id, call.name, spelled)
-    read_only = spec is not None and spec.read_only
-    return ToolIntent(call.id, call.name, spelled, state.order, history.epoch, read_only)
+    declared = spec or ToolSpec(call.name, "", {})
+    return ToolIntent(
+        call.id, call.name, spelled, state.order, history.epoch, declared.read_only, declared.concurrency_safe
+    )
 
 
 def _answer(state: CallState, history: History, status: Status, text: str) -> ToolResult:

@@ -51,6 +51,7 @@ from .records import (
     ToolIntent,
     ToolResult,
     Transition,
+    Trouble,
     TurnDiscarded,
     TurnFailure,
     Understood,
@@ -60,6 +61,8 @@ from .records import (
 )
 from .verdicts import Pass, Retry, Ruling, Suspend
 
+SAID: Final = 400
+"""Characters kept of what a command said at its end: enough for any test runner's summary."""
 GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
 
 
@@ -76,6 +79,7 @@ class CallState:
     arguments: str = ""
     """Canonical arguments, as the intent has them."""
     read_only: bool = False
+    shared: bool = False
     asked: bool = False
     approval: Approval | None = None
     result: ToolResult | None = None
@@ -88,6 +92,8 @@ class CommandRun:
     result: int
     command: str
     exit_status: int
+    said: str
+    """The end of its output, `SAID` characters."""
     revision: str
     """The workspace's revision, if it was the same before and after; else empty."""
 
@@ -147,6 +153,8 @@ class History:
     carried: str = ""
     """Words of the turns before, if the last one goes on with them."""
     trouble: TurnFailure | None = None
+    cuts: int = 0
+    """Answers in a row that broke off."""
     calls: dict[str, CallState] = attrs.field(factory=dict)
     """Calls of the current turn, in the model's order."""
     unanswered: int = 0
@@ -305,6 +313,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     _need(history.unanswered == 0, seq, "a turn while calls are open")
     _need(record.saw >= history.last_input, seq, "a turn whose request lacked a committed input")
     _need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
+    history.cuts = 0
     goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
     history.carried = history.text if goes_on else ""
     history.turn, history.turn_seq, history.trouble = record, seq, None
@@ -330,6 +339,7 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
     _need(history.state is State.PROVIDER_TURN, seq, f"a failed turn in {history.state}")
     _need(history.closing == 0, seq, "a second end of one activity")
     history.trouble = record
+    history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT else 0
 
 
 def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
@@ -355,7 +365,7 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     _need(record.order == state.order, seq, "intents out of the model's order")
     _need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
-    state.read_only = record.read_only
+    state.read_only, state.shared = record.read_only, record.shared
 
 
 def _before(history: History, state: CallState) -> list[CallState]:
@@ -380,7 +390,7 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     if isinstance(command, str) and isinstance(exit_status, int):
         before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
         revision = before if isinstance(before, str) and before == after else ""
-        history.commands.append(CommandRun(seq, command, exit_status, revision))
+        history.commands.append(CommandRun(seq, command, exit_status, record.output[-SAID:], revision))
     if history.unanswered == 0:
         history.messages += [
             _answer(done.call, done.result) for done in history.calls.values() if done.result is not None

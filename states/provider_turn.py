@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import Final
 
 import attrs
 
@@ -9,8 +10,12 @@ from .errors import InterlockError
 from .history import History
 from .messages import Block, Call
 from .names import Event
-from .ports import Outcome, ProviderTrouble, Reply, Request, Run, ToolSpec
+from .ports import Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
 from .records import AssistantTurn, Record, Trouble, TurnDiscarded, TurnFailure
+
+PAUSE: Final = 0.5
+"""Seconds before an answer that broke off is asked for again; doubled each time, up to `LONGEST` (our choice)."""
+LONGEST: Final = 8.0
 
 
 async def act(run: Run) -> Outcome:
@@ -19,6 +24,10 @@ async def act(run: Run) -> Outcome:
     history = run.history
     request = request_of(history, world.tools.specs)
     saw = history.seq
+    if history.trouble is not None and history.trouble.trouble is Trouble.CUT:
+        pause = min(LONGEST, PAUSE * 2 ** (history.cuts - 1))
+        run.show(RetryNotice(history.cuts, pause, history.trouble.message))
+        await world.clock.sleep(pause)
     try:
         async with aclosing(world.provider.stream(request)) as stream:
             async for item in stream:

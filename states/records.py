@@ -143,6 +143,8 @@ class ToolIntent:
     epoch: int = 0
     read_only: bool = False
     """The tool declares that running it changes nothing."""
+    shared: bool = False
+    """It may run beside its neighbours; any other call starts only when the results before it are committed."""
 
 
 @attrs.frozen

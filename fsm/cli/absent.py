@@ -1,7 +1,9 @@
 """A provider for commands that ask no model anything."""
 
+import os
 from collections.abc import AsyncGenerator, Sequence
 
+from fsm.config import DIALECTS
 from states.ports import ProviderTrouble, Request, TextDelta
 from states.records import Trouble
 
@@ -15,7 +17,8 @@ class Absent:
 
     @property
     def secrets(self) -> Sequence[str]:
-        return ()
+        """Keys that may stand in the environment: what a person types may contain one."""
+        return [os.environ[dialect.key] for dialect in DIALECTS.values() if os.environ.get(dialect.key)]
 
     async def stream(self, request: Request) -> AsyncGenerator[TextDelta]:
         raise ProviderTrouble(Trouble.REFUSED, "this command asks no model")

@@ -11,6 +11,8 @@ from .hints import command
 from .progress import label
 from .terminal import say
 
+STORE_FAILED = frozenset({"message_persistence_failed", "tool_persistence_failed", "journal_failed"})
+"""The run has not ended: its store could not be written. What is durable can be resumed."""
 _STYLES = {RunStatus.SUCCEEDED: "green", RunStatus.FAILED: "red", RunStatus.SUSPENDED: "yellow"}
 
 
@@ -28,8 +30,12 @@ def end(settings: Settings, result: Result, waiting: Sequence[CallState]) -> Non
 
 def _next(settings: Settings, result: Result, waiting: Sequence[CallState]) -> list[str]:
     session = result.session_id
-    if result.status is not RunStatus.SUSPENDED:
+    if result.status is RunStatus.SUCCEEDED:
         return []
+    if result.reason in STORE_FAILED:
+        return [f"when that is mended: {command(settings, 'resume', session)}"]
+    if result.status is RunStatus.FAILED:
+        return [f"this run has ended; another one begins with: {command(settings, 'resume', session)} 'MESSAGE'"]
     if result.reason == WaitsFor.APPROVAL:
         lines = []
         for state in waiting:

@@ -50,7 +50,15 @@ def model(function: Function) -> Function:
             ),
             click.option("--cassette", metavar="FILE", help="Recorded turns, for --provider replay."),
             click.option("--record", metavar="FILE", help="Write the model's turns down, to replay them."),
-            click.option("--patience", type=float, metavar="SECONDS", help="Waiting for a provider that is down."),
+            click.option(
+                "--patience", type=float, metavar="SECONDS", help="Waiting for a provider that is down.  [default: 30]"
+            ),
+            click.option(
+                "--inactivity",
+                type=float,
+                metavar="SECONDS",
+                help="Silence within an answer before it counts as broken off.  [default: 300]",
+            ),
         ),
     )
 

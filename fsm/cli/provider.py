@@ -50,9 +50,12 @@ def _asked(settings: Settings) -> Provider:
     patience = DEFAULT_PATIENCE if settings.patience is None else settings.patience
     if patience < 0:
         raise ConfigError(f"--patience: {patience:g} is less than no waiting at all; give 0 or more seconds")
+    if settings.inactivity is not None and settings.inactivity <= 0:
+        raise ConfigError(f"--inactivity: {settings.inactivity:g} seconds are no time to answer; give more than 0")
+    wire = {} if settings.inactivity is None else {"inactivity": settings.inactivity}
     address = settings.base_url or dialect.default
     make: Callable[..., Provider] = getattr(fsm.providers, dialect.maker)
-    return make(settings.model, address, _key(settings, dialect, address), patience=patience)
+    return make(settings.model, address, _key(settings, dialect, address), patience=patience, **wire)
 
 
 def _key(settings: Settings, dialect: Dialect, address: str) -> str:

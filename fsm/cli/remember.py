@@ -18,7 +18,7 @@ from states.history import History
 
 from .terminal import say
 
-KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience")
+KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity")
 
 
 def _file(journal: str, session: str) -> Path:

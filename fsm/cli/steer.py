@@ -17,8 +17,10 @@ def steer(session: str, text: str, **given: Any) -> int:
     import os
 
     from fsm.config import settings
+    from fsm.loop import Loop
     from states.errors import ConfigError
 
+    from .absent import Absent
     from .hints import command
     from .past import opened
     from .terminal import say
@@ -29,7 +31,7 @@ def steer(session: str, text: str, **given: Any) -> int:
 
     async def post() -> bool:
         async with opened(chosen.journal) as journal:
-            await journal.post(session, text)
+            await Loop(provider=Absent(), journal=journal).steer(session, text)
             return any(info.owner for info in await journal.sessions() if info.session == session)
 
     if asyncio.run(post()):

@@ -54,6 +54,16 @@ def _wait(tries: int) -> bool:
 
 def identify(connection: apsw.Connection, path: str) -> int | None:
     """The format version of the journal in the file, None if nothing is in it yet. Raises for anything else."""
+    if connection.in_transaction:
+        return _identified(connection, path)
+    connection.execute("BEGIN")  # one look at it all: another process may be making it a journal just now
+    try:
+        return _identified(connection, path)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _identified(connection: apsw.Connection, path: str) -> int | None:
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application == APPLICATION_ID and version > VERSION:
         raise NewerJournal(version, VERSION)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+import threading
 import time
 from typing import Final
 
@@ -20,6 +21,8 @@ class Contents:
     """Content digests by what identifies a file's state: device, inode, size, both times. For one thread at a time."""
 
     def __init__(self) -> None:
+        self.stop = threading.Event()
+        """Set by whoever does not want the answer any more; reading then ends with `Stopped`."""
         self._known: dict[Trace, bytes] = {}
         self._next: dict[Trace, bytes] = {}
 
@@ -55,7 +58,7 @@ class Contents:
         digest = self._known.get(trace)
         if digest is None:
             begun = time.time_ns()
-            digest, read = _read(path)
+            digest, read = _read(path, self.stop)
             settled = begun - max(read.st_mtime_ns, read.st_ctime_ns) > _RACY
             if not settled or _trace(read) != trace:
                 return digest
@@ -63,13 +66,19 @@ class Contents:
         return digest
 
 
-def _read(path: bytes) -> tuple[bytes, os.stat_result]:
+class Stopped(Exception):
+    """Nobody waits for the digest any more."""
+
+
+def _read(path: bytes, stop: threading.Event) -> tuple[bytes, os.stat_result]:
     """Digest of the content, at most as long as it is now: a file that grows for ever does not keep us."""
     sha = hashlib.sha256()
     with os.fdopen(os.open(path, _OPEN), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         left = status.st_size if stat.S_ISREG(status.st_mode) else 0
         while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+            if stop.is_set():
+                raise Stopped
             sha.update(chunk)
             left -= len(chunk)
         after = os.fstat(file.fileno())

@@ -4,13 +4,16 @@ import asyncio
 import hashlib
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from states.errors import ConfigError
 
-from .content import DIRECTORY, Contents
+from .content import DIRECTORY, Contents, Stopped
 from .listing import inside, paths_of
+
+T = TypeVar("T")
 
 
 class LocalWorkspace:
@@ -35,21 +38,33 @@ class LocalWorkspace:
 
     async def revision(self) -> str:
         """SHA-256, hex. Runs in a thread. Equal digests: no relevant path, content, link or executable bit changed."""
-        return await asyncio.to_thread(self._revision)
+        return await self._in_thread(self._revision)
 
     async def paths(self) -> list[str]:
         """Relative paths of everything that counts and is there, sorted."""
-        return await asyncio.to_thread(self._paths)
+        return await self._in_thread(self._paths)
 
-    def _paths(self) -> list[str]:
+    async def _in_thread(self, work: Callable[[threading.Event], T]) -> T:
+        """A cancellation ends the thread within a file's next megabyte, not only the waiting for it."""
+        stop = threading.Event()
+        try:
+            return await asyncio.to_thread(work, stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+    def _paths(self, stop: threading.Event) -> list[str]:
         root = os.fsencode(self.root)
         with self._one_at_a_time:
+            self._contents.stop = stop
             return [os.fsdecode(path) for path in sorted(self._entries(root, paths_of(root)))]
 
     def _entries(self, root: bytes, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """What is at each path that is there; of a directory, what is in it."""
         found: dict[bytes, bytes] = {}
         for path in paths:
+            if self._contents.stop.is_set():
+                raise Stopped
             if path.startswith(self._ignored):
                 continue
             entry = self._contents.entry(root + b"/" + path)
@@ -59,10 +74,11 @@ class LocalWorkspace:
                 found[path] = entry
         return found
 
-    def _revision(self) -> str:
+    def _revision(self, stop: threading.Event) -> str:
         root = os.fsencode(self.root)
         sha = hashlib.sha256()
         with self._one_at_a_time:
+            self._contents.stop = stop
             entries = self._entries(root, paths_of(root))
             self._contents.renew()
         for path in sorted(entries):

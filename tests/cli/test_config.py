@@ -107,3 +107,21 @@ def test_an_address_that_only_the_file_names_gets_no_key(tmp_path, monkeypatch):
     assert "secret" not in str(caught.value)
     confirmed = settings({"workspace": str(tmp_path), "base-url": "https://evil.example/v1"}, {})
     assert provider_of(confirmed).secrets == ("sk-0123456789",)
+
+
+def test_the_file_names_the_projects_own_commands(tmp_path):
+    (tmp_path / "interlock.toml").write_text(
+        'require = ["test"]\n[checks]\ntest = ["./run_tests.sh"]\nsmoke = "./smoke"\n'
+    )
+
+    contract = settings({"workspace": str(tmp_path)}, {}).contract
+
+    assert contract.checks == ("test",)
+    assert contract.proofs == (("test", "./run_tests.sh"), ("smoke", "./smoke"))
+
+
+def test_checks_that_are_no_commands_are_refused_with_an_example(tmp_path):
+    (tmp_path / "interlock.toml").write_text("[checks]\ntest = 3\n")
+
+    with pytest.raises(ConfigError, match=r"run_tests\.sh"):
+        settings({"workspace": str(tmp_path)}, {})

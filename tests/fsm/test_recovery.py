@@ -268,3 +268,24 @@ def test_words_posted_before_a_cancellation_reach_the_model_when_the_run_goes_on
     assert (first.reason, second.status) == ("resume", RunStatus.SUCCEEDED)
     assert UserMessage("use the other branch") in bench.asked()
     assert inputs[-1] == UserInput("use the other branch", Source.STEERING, inbox=1)
+
+
+def test_a_call_that_was_waiting_for_the_one_before_it_is_known_not_to_have_started():
+    """Exclusive calls start one after the other: only the first open one can have been started before a crash."""
+
+    async def tale():
+        bench = Bench(asks_for(("hang", {}), ("write", {"what": "later"})), says("ok"))
+        run = asyncio.create_task(bench.run())
+        await bench.ledger.started.wait()
+        bench.journal.crash()
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+        bench.journal.crash()
+        await bench.resume()
+        return bench
+
+    bench = story(tale())
+    hung, waited = bench.answers()
+    assert "may have been started" in hung.text
+    assert waited.text == "wrote later"
+    assert [what for _, what in bench.ledger.effects] == ["", "later"]

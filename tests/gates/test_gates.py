@@ -322,3 +322,15 @@ def test_a_gate_is_pure(gate, past):
 
 def vars_of(history):
     return {field.name: getattr(history, field.name) for field in attrs.fields(type(history))}
+
+
+@pytest.mark.parametrize("said", ["Ran 0 tests in 0.000s\n\nOK", "no tests ran in 0.01s", "?   pkg  [no test files]"])
+def test_a_test_command_that_tested_nothing_proves_nothing(said):
+    past = Past(contract=TEST)
+    past.calls("bash").move().intents().move()
+    (state,) = past.history.open_calls()
+    past.result(
+        state.call.id, output=said, command="pytest", exit_status=0, revision_before="r1", revision_after="r1"
+    )
+
+    assert asyncio.run(checks_passed.gather(past.history, None)) == ()

@@ -108,7 +108,7 @@ LIMITS = ["max_turns", "tokens", "seconds", "max_tool_calls"]
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("value", [0, -1, LARGEST + 1, 10**20, float("inf"), float("nan")])
 def test_a_limit_that_a_journal_could_not_keep_is_refused_by_name(limit, value):
-    with pytest.raises(ValueError, match=f"{limit} must be between 0 and"):
+    with pytest.raises(ValueError, match=f"{limit} must be positive and at most"):
         Budget(**{limit: value})
 
 

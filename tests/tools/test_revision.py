@@ -290,7 +290,9 @@ def _aged(path: Path, monkeypatch, seconds: int = 10):
 
 def _counting(monkeypatch) -> list[bytes]:
     read, paths = contents._read, []
-    monkeypatch.setattr(contents, "_read", lambda path: (paths.append(path.rpartition(b"/")[2]), read(path))[1])
+    monkeypatch.setattr(
+        contents, "_read", lambda path, stop: (paths.append(path.rpartition(b"/")[2]), read(path, stop))[1]
+    )
     return paths
 
 

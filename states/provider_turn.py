@@ -28,6 +28,7 @@ async def act(run: Run) -> Outcome:
         pause = min(LONGEST, PAUSE * 2 ** (history.cuts - 1))
         run.show(RetryNotice(history.cuts, pause, history.trouble.message))
         await world.clock.sleep(pause)
+        await world.confirm()  # somebody else may have taken the session over meanwhile
     try:
         async with aclosing(world.provider.stream(request)) as stream:
             async for item in stream:

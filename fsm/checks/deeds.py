@@ -220,6 +220,8 @@ class Deeds:
 
     async def resume(self, message: str | None = None, **options: Any) -> None:
         self.here = self.here or self._process()
+        if self.history.started is None:  # lost before it began: only a task begins it
+            message = message or "the task"
         self.here.task = asyncio.create_task(
             self.here.loop.resume(self.session, message, on_event=self._shown, **options)
         )

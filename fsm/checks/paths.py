@@ -222,6 +222,8 @@ class Cued:
             at_once(self.loop.cancel(SESSION, "stop"))
 
     def shown(self, event: events.Event) -> None:
+        if isinstance(event, events.ProviderRetry):  # whoever is about to sleep that long need not
+            asyncio.get_running_loop().call_soon(self.clock.advance, event.delay)
         if isinstance(event, events.Moved):
             self.state = event.target
             if event.target is self.plan.cancel_in:

@@ -5,6 +5,7 @@ until somebody moves them. They check what only the outside can see, and note it
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Final
 
@@ -90,6 +91,8 @@ class Ledger:
     """How often a key was started."""
     effects: dict[str, int] = attrs.field(factory=dict)
     """How often a key had its effect."""
+    running: Counter[str] = attrs.field(factory=Counter)
+    """Keys under which something is under way, in whatever process."""
     problems: list[str] = attrs.field(factory=list)
 
     def start(self, run: ToolRun, spec: ToolSpec) -> None:
@@ -144,15 +147,19 @@ class Bench:
         self.ledger.start(run, self._known(run))
         waiting = Waiting(run, asyncio.get_running_loop().create_future())
         self.waiting.append(waiting)
+        self.ledger.running[run.key] += 1
         run.progress("started")
         try:
             return await waiting.cue
         finally:
             self.waiting.remove(waiting)
+            self.ledger.running[run.key] -= 1
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         if self.ledger.effects.get(run.key):
             return ToolOutput(Status.OK, "it had happened")
+        if self.ledger.running[run.key]:  # a former owner is still at it: nobody can say that it will not happen
+            return ToolOutput(Status.UNKNOWN, "it is under way elsewhere")
         return None
 
     def finish(self, waiting: Waiting, status: Status, *, exit_status: int = 0) -> None:

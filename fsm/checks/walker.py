@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from fsm.journal.memory import Fault
 from states.contract import Budget
+from states.errors import CommitFailed
 from states.messages import Call, Finish
 from states.names import ENDS, Event
 from states.ports import ProviderTrouble, Reply
@@ -105,7 +107,12 @@ class Walker(Deeds, RuleBasedStateMachine):
         ]
 
     def _notes(self) -> list[Choice]:
-        return [Choice("somebody leaves a note", lambda: self.journal.post(self.session, "and this"))]
+        return [Choice("somebody leaves a note", self._leave_note)]
+
+    async def _leave_note(self) -> None:
+        """A store that has just failed takes none: whoever left it was told so."""
+        with suppress(CommitFailed):
+            await self.journal.post(self.session, "and this")
 
     def _answers(self, process: Process) -> list[Choice]:
         if process.model.asked is None or process.model.asked.done():

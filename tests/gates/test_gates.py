@@ -329,8 +329,6 @@ def test_a_test_command_that_tested_nothing_proves_nothing(said):
     past = Past(contract=TEST)
     past.calls("bash").move().intents().move()
     (state,) = past.history.open_calls()
-    past.result(
-        state.call.id, output=said, command="pytest", exit_status=0, revision_before="r1", revision_after="r1"
-    )
+    past.result(state.call.id, output=said, command="pytest", exit_status=0, revision_before="r1", revision_after="r1")
 
     assert asyncio.run(checks_passed.gather(past.history, None)) == ()

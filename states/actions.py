@@ -12,14 +12,15 @@ from .records import ToolResult
 LONGEST_CYCLE: Final = 4
 """Batches in the longest cycle that is seen (A-B-C-D-A-B-C-D)."""
 _VOLATILE: Final = re.compile(
-    r"""\b\d{4}-\d\d-\d\d(?:[T ][\d:.,+Z-]*)?       # dates
-    | \b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b        # times of day and durations
-    | \b\d+(?:[.,]\d+)?\s*(?:[mµun]?s|secs?|seconds?|minutes?|min)\b
-    | \b0x[0-9a-fA-F]+\b                             # addresses
-    """,
+    r"""\d(?<!\w\d)(?:                      # all begin with a digit, at the beginning of a word
+      \d{3}-\d\d-\d\d(?:[T ][\d:.,+Z-]*)?   # dates
+    | \d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b      # times of day and durations
+    | \d*(?:[.,]\d+)?\s*(?:[mµun]?s|secs?|seconds?|minutes?|min)\b
+    | (?<=0)x[0-9a-fA-F]+\b                 # addresses
+    )""",
     re.VERBOSE,
 )
-"""What differs between two runs of the same thing and is no progress."""
+"""What differs between two runs of the same thing and is no progress. A digit comes first: the search skips to one."""
 
 
 @attrs.frozen

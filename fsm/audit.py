@@ -38,9 +38,9 @@ from states.records import (
 from states.verdicts import Fail, Ruling, Suspend
 
 from .digests import graph_digest
-from .driver import reason_of
 from .graph import Graph
 from .machine import Decision, decide
+from .reasons import reason_of
 
 
 def audit(graph: Graph, entries: Sequence[Entry], session: str = "") -> list[str]:

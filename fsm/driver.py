@@ -6,7 +6,7 @@ verdict becomes durable in the same instant as what it judges, or not at all. Th
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
@@ -39,19 +39,20 @@ from states.records import (
     RunStarted,
     Source,
     StopAnswer,
-    Suspended,
     ToolIntent,
     ToolResult,
     Transition,
     UserInput,
     Verdict,
 )
-from states.verdicts import Fail, Suspend, WaitsFor
+from states.verdicts import WaitsFor
 
 from . import events
 from .graph import Graph
 from .machine import Decision, decide
-from .redact import Redactor, StreamRedactor
+from .reasons import reason_of
+from .redact import Redactor
+from .voice import Voice
 from .world import World
 
 _LONG: Final = frozenset({State.PROVIDER_TURN, State.AWAIT_RESULTS})
@@ -68,7 +69,7 @@ class Driver:
     claim: Claim
     history: History
     redactor: Redactor
-    publish: Callable[[events.Event], None]
+    voice: Voice
     stale_notes: int = 0
     """Cancellations up to this note were meant for an earlier run."""
     words_wait: bool = False
@@ -82,11 +83,6 @@ class Driver:
     """The store would not take what is staged."""
     _activity: "asyncio.Task[None] | None" = None
     _cancellation: Cancellation | None = None
-    _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
-    _progress: dict[str, StreamRedactor] = attrs.field(factory=dict)
-    _landed: dict[str, events.ToolEnd] = attrs.field(factory=dict)
-    """Results that wait to be shown until the ones before them have landed."""
-    _shown: set[str] = attrs.field(factory=set)
 
     # --- driving ------------------------------------------------------------------------------------------------
 
@@ -167,7 +163,7 @@ class Driver:
         except asyncio.CancelledError:
             self._caller_cancels()
             await asyncio.wait([activity])
-        self._show_held_back()
+        self.voice.rest()
         if not activity.cancelled():
             activity.result()
         elif self._cancellation is None:
@@ -265,11 +261,7 @@ class Driver:
             raise
         del self._staged[: len(batch)]
         for draft in batch:
-            shown = events.announce(draft.entry, self.claim.session)
-            if isinstance(shown, events.ToolEnd):
-                self._show_results(shown)
-            elif shown is not None:
-                self.publish(shown)
+            self.voice.entry(draft.entry, self.claim.session, self.history.calls)
         if cancelled is not None:
             raise cancelled
 
@@ -305,7 +297,7 @@ class Driver:
         else:
             await self.journal.confirm(self.claim)
         if self.history.state is State.PROVIDER_TURN:
-            self.publish(events.TurnStart(self.history.turns + 1))
+            self.voice.publish(events.TurnStart(self.history.turns + 1))
         return self.world
 
     async def commit(self, *records: Record) -> None:
@@ -319,55 +311,10 @@ class Driver:
         return tuple(found)
 
     def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
-        if isinstance(item, RetryNotice):
-            self.publish(events.ProviderRetry(item.attempt, item.delay, self.redactor.text(item.message)))
-            return
-        stream = self._deltas.get(type(item))
-        if stream is None:
-            stream = self._deltas[type(item)] = self.redactor.stream()
-        if text := stream.feed(item.text):
-            self.publish(events.Delta(text, isinstance(item, ReasoningDelta)))
-
-    def _show_held_back(self) -> None:
-        for kind, stream in self._deltas.items():
-            if text := stream.rest():
-                self.publish(events.Delta(text, kind is ReasoningDelta))
-
-    def _show_results(self, landed: events.ToolEnd) -> None:
-        """Results are shown in the model's order, whatever order they landed in."""
-        self._landed[landed.call] = landed
-        for call in self.history.calls:
-            if call in self._landed:
-                self.publish(self._landed.pop(call))
-                self._shown.add(call)
-            elif call not in self._shown:
-                break
+        self.voice.item(item)
 
     def show_progress(self, call: str, text: str) -> None:
-        stream = self._progress.get(call)
-        if stream is None:
-            stream = self._progress[call] = self.redactor.stream()
-        if shown := stream.feed(text):
-            self.publish(events.ToolProgress(call, shown))
-
-
-def reason_of(decision: Decision, cancellation: Cancellation | None) -> tuple[Record, ...]:
-    """The record that says why a run ends or rests, from the ruling that decided."""
-    if decision.event is Event.CANCELLED:
-        said = cancellation or Cancellation()
-        if said.waits_for is WaitsFor.BUDGET:
-            return (Suspended(said.waits_for, said.reason),)
-        return (Suspended(said.waits_for, f"cancelled: {said.reason}" if said.reason else "cancelled"),)
-    for gate, ruling in reversed(decision.rulings):
-        if isinstance(ruling, Fail) and decision.target is State.FAILED:
-            return (Failed(ruling.code, ruling.message, gate.name),)
-        if isinstance(ruling, Suspend) and decision.target is State.SUSPENDED:
-            return (Suspended(ruling.waits_for, ruling.message, gate.name),)
-    if decision.target is State.FAILED:
-        return (Failed("failed", f"the table leads from {decision.source} on {decision.event} to failed"),)
-    if decision.target is State.SUSPENDED:
-        return (Suspended(WaitsFor.RESUME, f"the table rests on {decision.event} in {decision.source}"),)
-    return ()
+        self.voice.progress(call, text)
 
 
 @lru_cache(maxsize=64)

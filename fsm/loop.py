@@ -26,6 +26,7 @@ from .prompts import BASE
 from .redact import Redactor
 from .result import Result, failed, result_of
 from .setup import as_journal, as_permission, as_toolbox, as_workspace, check_contract
+from .voice import Voice
 from .world import World
 
 LISTEN_SECONDS: Final = 0.2
@@ -201,13 +202,13 @@ class Loop:
                 await driver.drive()
         except Exception as error:
             lost = Failed("internal_error", f"{type(error).__name__}: {error}")
-            driver.publish(events.RunEnd(None, failed(driver.history, lost)))
+            driver.voice.publish(events.RunEnd(None, failed(driver.history, lost)))
             raise
         finally:
             listener.cancel()
             del self._drivers[session]
         result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
-        driver.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
+        driver.voice.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
         if driver.broken:
             await self._reopen(driver.journal)
         if driver.caller_cancelled:
@@ -226,9 +227,9 @@ class Loop:
         noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us
         history = fold(claim.session, await self._journal.read(claim.session))
         world = World(self._provider, self._tools, self._workspace, self._clock, self._journal, claim)
-        driver = Driver(
-            self._graph, world, self._journal, claim, history, Redactor(self._provider.secrets), _heard(publish)
-        )
+        redactor = Redactor(self._provider.secrets)
+        voice = Voice(redactor, _heard(publish))
+        driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice)
         driver.stale_notes = max((note.number for note in noted), default=0)
         driver.words_wait = any(note.text is not None and note.number > history.noted for note in noted)
         return driver

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from fsm import driver
 from fsm.graph import Row
 from fsm.machine import Decision
+from fsm.reasons import reason_of
 from states.await_results import close
 from states.history import History, apply
 from states.names import ENDS
@@ -64,7 +64,7 @@ def made_by(decision: Decision, history: History) -> Move:
     verdicts = (Verdict(gate.name, ruling) for gate, ruling in decision.rulings)
     ended = decision.target in ENDS
     closes = (close(call, history.epoch, history.fence, begun=False) for call in history.open_calls() if ended)
-    reason = driver.reason_of(decision, None)
+    reason = reason_of(decision, None)
     moved = Transition(decision.source, decision.event, decision.target or decision.source, rests_on)
     return Move(f"{decision.source} -- {decision.event}", (*verdicts, *closes, *reason, moved))
 

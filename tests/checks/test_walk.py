@@ -73,8 +73,7 @@ def test_a_lost_call_that_is_run_again_unasked_is_seen(monkeypatch):
 def test_an_event_that_is_shown_before_it_is_durable_is_seen(monkeypatch):
     async def boast(self):
         for draft in self._staged:
-            if (shown := driver.events.announce(draft.entry, self.claim.session)) is not None:
-                self.publish(shown)
+            self.voice.entry(draft.entry, self.claim.session, self.history.calls)
         if self._staged:
             batch, self._staged = list(self._staged), []
             await self.journal.append(self.claim, batch)

@@ -1,0 +1,72 @@
+"""What the outside hears of a run: without secrets, results in the model's order, durable things once they are."""
+
+from collections.abc import Callable, Iterable
+
+import attrs
+
+from states.ports import ReasoningDelta, RetryNotice, TextDelta
+from states.records import Entry
+
+from . import events
+from .redact import Redactor, StreamRedactor
+
+
+@attrs.define(eq=False)
+class Voice:
+    """Says what happens to `publish`, one event at a time."""
+
+    redactor: Redactor
+    publish: Callable[[events.Event], None]
+    _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
+    _progress: dict[str, StreamRedactor] = attrs.field(factory=dict)
+    _landed: dict[str, events.ToolEnd] = attrs.field(factory=dict)
+    """Results that wait until the ones before them have landed."""
+    _shown: set[str] = attrs.field(factory=set)
+
+    def entry(self, entry: Entry, session: str, calls: Iterable[str]) -> None:
+        """An entry is durable. calls: those of the current turn, in the model's order."""
+        event = events.announce(entry, session)
+        if isinstance(event, events.ToolEnd):
+            self._result(event, calls)
+        elif event is not None:
+            self.publish(event)
+
+    def _result(self, landed: events.ToolEnd, calls: Iterable[str]) -> None:
+        self._landed[landed.call] = landed
+        for call in calls:
+            if call in self._landed:
+                self._end_progress(call)
+                self.publish(self._landed.pop(call))
+                self._shown.add(call)
+            elif call not in self._shown:
+                break
+
+    def item(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+        """Something ephemeral of a provider turn."""
+        if isinstance(item, RetryNotice):
+            self.publish(events.ProviderRetry(item.attempt, item.delay, self.redactor.text(item.message)))
+            return
+        stream = self._deltas.get(type(item))
+        if stream is None:
+            stream = self._deltas[type(item)] = self.redactor.stream()
+        if text := stream.feed(item.text):
+            self.publish(events.Delta(text, isinstance(item, ReasoningDelta)))
+
+    def rest(self) -> None:
+        """The turn is over: what was held back, because it could have been the start of a secret, is none."""
+        for kind, stream in self._deltas.items():
+            if text := stream.rest():
+                self.publish(events.Delta(text, kind is ReasoningDelta))
+
+    def progress(self, call: str, text: str) -> None:
+        """A running tool said something."""
+        stream = self._progress.get(call)
+        if stream is None:
+            stream = self._progress[call] = self.redactor.stream()
+        if shown := stream.feed(text):
+            self.publish(events.ToolProgress(call, shown))
+
+    def _end_progress(self, call: str) -> None:
+        stream = self._progress.pop(call, None)
+        if stream is not None and (text := stream.rest()):
+            self.publish(events.ToolProgress(call, text))

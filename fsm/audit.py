@@ -15,7 +15,8 @@ from states.codec import encode
 from states.dispatch_tools import canonical, parse
 from states.errors import GateError, HistoryError
 from states.finalize import receipt
-from states.history import History, apply
+from states.fold import apply
+from states.history import History
 from states.names import ENDS, Event, State
 from states.records import (
     AssistantTurn,

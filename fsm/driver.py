@@ -19,7 +19,8 @@ from states import ACTIVITIES
 from states.await_results import close
 from states.codec import decode, kind_of, settle
 from states.errors import CommitFailed, InterlockError, JournalError, JournalUnusable, Unsealed
-from states.history import History, apply, fold
+from states.fold import apply, fold
+from states.history import History
 from states.names import ENDS, RESTING, Event, State
 from states.ports import (
     Claim,

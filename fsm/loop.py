@@ -11,7 +11,8 @@ from typing import Final, Self
 
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError, JournalError, JournalUnusable, SessionBusy
-from states.history import History, fold
+from states.fold import fold
+from states.history import History
 from states.names import ENDS, RESTING
 from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
 from states.records import Failed, RunStarted

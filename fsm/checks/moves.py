@@ -8,7 +8,8 @@ from fsm.graph import Row
 from fsm.machine import Decision
 from fsm.reasons import reason_of
 from states.await_results import close
-from states.history import History, apply
+from states.fold import apply
+from states.history import History
 from states.names import ENDS
 from states.records import CLOSING, Entry, Record, Transition, Verdict
 

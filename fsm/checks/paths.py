@@ -18,7 +18,8 @@ from fsm.graph import Row
 from fsm.journal import open_journal
 from fsm.loop import Loop
 from states.contract import Budget, Permission
-from states.history import History, fold
+from states.fold import fold
+from states.history import History
 from states.messages import Call, Finish, text_of
 from states.names import RESTING, Event, State
 from states.ports import ProviderTrouble, Reply, Request, TextDelta, ToolOutput, ToolRun, ToolSpec

@@ -5,7 +5,8 @@ from collections import Counter
 import attrs
 
 from fsm.graph import Graph, Row
-from states.history import History, apply
+from states.fold import apply
+from states.history import History
 from states.records import CLOSING, Entry, Failed, Record, Suspended, ToolResult, Transition, Verdict
 
 from .claims import Claim, broken

@@ -4,7 +4,7 @@ import sys
 import time
 
 from states.errors import InterlockError
-from states.history import fold
+from states.fold import fold
 from states.ports import Journal, SessionInfo
 from states.records import JSON, UserInput
 

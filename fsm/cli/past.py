@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from states.errors import ConfigError
-from states.history import CallState, History, fold
+from states.fold import fold
+from states.history import CallState, History
 from states.ports import Journal
 from states.records import Entry
 

@@ -10,7 +10,8 @@ from fsm import events
 from fsm.loop import Loop
 from fsm.result import Result
 from states.errors import JournalError
-from states.history import CallState, fold
+from states.fold import fold
+from states.history import CallState
 from states.verdicts import WaitsFor
 
 from . import ndjson

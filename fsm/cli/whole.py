@@ -7,7 +7,8 @@ import orjson
 
 from fsm.result import result_of
 from states.codec import encode
-from states.history import History, fold
+from states.fold import fold
+from states.history import History
 from states.names import RESTING
 from states.records import JSON, Entry
 

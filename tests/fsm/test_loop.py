@@ -11,7 +11,7 @@ from fsm import events as ev
 from fsm.journal.memory import Fault, MemoryJournal
 from fsm.providers.scripted import Scripted, asks_for, says
 from states.errors import ConfigError, SessionBusy, UnknownSession
-from states.history import fold
+from states.fold import fold
 from states.messages import AssistantMessage, ToolMessage, UserMessage
 from states.names import State
 from states.ports import ProviderTrouble

@@ -9,7 +9,7 @@ from gates.on_course import HINT as REVIEW
 from gates.tools_work import STREAK, tools_work
 from states.actions import Actions, batch_digest
 from states.contract import Budget
-from states.history import fold
+from states.fold import fold
 from states.messages import Call, ToolMessage, UserMessage
 from states.names import State
 from states.records import Dispatch, Status, ToolIntent, ToolResult, UserInput, Verdict

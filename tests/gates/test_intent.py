@@ -4,7 +4,8 @@ import pytest
 from support.past import Past
 
 from gates.intent_carried_out import RETRIES, announces, intent_carried_out, shows_work
-from states.history import History, fold
+from states.fold import fold
+from states.history import History
 from states.names import State
 from states.records import RunStarted, Status, ToolIntent, UserInput
 from states.verdicts import Pass, Retry

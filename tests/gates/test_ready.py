@@ -22,7 +22,7 @@ from gates.ready import (
 from gates.ready.matching import matching
 from states.errors import ConfigError
 from states.finalize import receipt
-from states.history import fold
+from states.fold import fold
 from states.names import State
 from states.records import Baseline, Candidate, Finding, Resumed, StopAnswer, UserInput, Verdict, Verification
 from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor

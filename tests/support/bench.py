@@ -7,7 +7,7 @@ from support.boxes import Ledger
 from fsm import Loop
 from fsm.journal.memory import MemoryJournal
 from fsm.providers.scripted import Scripted
-from states.history import fold
+from states.fold import fold
 from states.messages import ToolMessage
 
 

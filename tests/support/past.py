@@ -3,7 +3,8 @@
 from fsm.graph import GRAPH
 from fsm.machine import decide
 from states.contract import Budget, Contract, Permission
-from states.history import History, apply
+from states.fold import apply
+from states.history import History
 from states.messages import Call, Finish, Text, Usage
 from states.names import State
 from states.records import (

@@ -4,7 +4,7 @@ import pytest
 from support.past import Past
 
 from states.errors import HistoryError
-from states.history import GO_ON, fold
+from states.fold import GO_ON, fold
 from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage
 from states.names import Event, State
 from states.records import (

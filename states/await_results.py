@@ -24,6 +24,7 @@ UNKNOWN: Final = (
 STOPPED: Final = "Cancelled: this call was stopped after it had started; part of it may have happened."
 _OURS: Final = frozenset({"revision_before", "revision_after", "recovered"})
 """Metadata that only we write: a tool cannot vouch for the workspace."""
+NOT_AGAIN: Final = "Cancelled: this call is not run again, because the permission has changed since."
 NOT_STARTED: Final = "Cancelled: this call was never started."
 
 
@@ -152,7 +153,7 @@ async def _recover(
             return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} (Its own check broke off: {type(error).__name__}: {error})")
         if found is not None or permitted(state, spec, run.history):
             return found
-        return ToolOutput(Status.CANCELLED, NOT_STARTED)
+        return ToolOutput(Status.CANCELLED, NOT_AGAIN)
     again = spec.read_only or (spec.idempotent and permitted(state, spec, run.history))
     return None if again else ToolOutput(Status.UNKNOWN, UNKNOWN)
 

@@ -139,7 +139,8 @@ class Toolbox(Protocol):
         """
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
-        """What became of an earlier start with this key: its output; None if it certainly did not happen.
+        """What became of an earlier start with this key: its output; None if running it (again) is right, because it
+        certainly did not happen or because running it twice is what it is for.
 
         An output with status UNKNOWN says that even the tool cannot tell.
         """

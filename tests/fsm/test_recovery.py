@@ -116,7 +116,7 @@ def test_a_lost_call_that_certainly_did_not_happen_is_not_started_while_planning
 
     bench, deploy = story(tale())
     assert deploy.number == 1
-    assert "never started" in bench.answers()[0].text
+    assert "not run again" in bench.answers()[0].text
 
 
 def test_what_a_tool_found_out_about_a_lost_start_is_no_evidence():

@@ -317,3 +317,26 @@ def test_a_command_dies_with_the_process_that_started_it(bench, number):
         os.kill(child.pid, number)
 
     assert gone(*pids)
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        ("python -m pytest -q", True),
+        ("ruff check .", True),
+        ("mypy src", True),
+        ("make", False),
+        ("echo x >> log", False),
+        ("echo x >> log && pytest -q", False),
+        ("pytest -q > out.txt", False),
+        ("pytest -q; rm -r build", False),
+        ("rm -rf build", False),
+        ("pytest -q || true", False),
+    ],
+)
+def test_only_a_lost_check_by_itself_is_run_again(tmp_path, command, again):
+    bash = bash_tool(tmp_path, tmp_path / "state")
+    found = asyncio.run(bash.reconcile(ToolRun("bash", {"command": command}, "s:1")))
+
+    assert (found is None) == again
+    assert again or found.status is Status.UNKNOWN

@@ -13,6 +13,7 @@ from states.records import JSON, Status
 
 from .capture import Capture
 from .command import Command, Ended, Ending, Limits, run_command
+from .repeatable import reconcile
 
 QUIET: Final = 120
 """Seconds without output after which a command is stopped: our choice."""
@@ -32,7 +33,7 @@ def bash_tool(
     """`hidden_env` are names of variables that commands do not get, besides the known API keys."""
     hidden = {*SECRETS, *_STARTUP, *hidden_env}
 
-    @tool
+    @tool(reconcile=reconcile)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
         context: ToolContext,

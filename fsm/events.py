@@ -39,6 +39,15 @@ class RunStart:
 
 
 @attrs.frozen
+class RunResumed:
+    """A run that had begun goes on; the first event of a resume."""
+
+    session: str
+    run: int
+    seq: None = None
+
+
+@attrs.frozen
 class InputTaken:
     """An input is in the journal: the model will see it."""
 
@@ -170,6 +179,7 @@ class RunEnd:
 
 Event = (
     RunStart
+    | RunResumed
     | InputTaken
     | Understanding
     | TurnStart

@@ -199,6 +199,8 @@ class Loop:
         listener = asyncio.create_task(self._listen(driver))
         try:
             if records is not None:
+                if driver.history.started is not None and driver.history.state not in ENDS:
+                    driver.voice.publish(events.RunResumed(session, driver.history.run))
                 await driver.begin(records)
                 await driver.drive()
         except Exception as error:

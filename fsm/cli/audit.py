@@ -14,7 +14,8 @@ from . import options
 def audit(session: str, graph: str | None, **given: Any) -> int:
     """Check the chain of digests of SESSION, and derive every verdict and move again.
 
-    Exit status 1 if a record was edited or is not justified; each such record is named.
+    Exit status 1 if a record was edited (the first is named), if one is not justified (each is named), or if the file
+    has lost what protects it. Keep the head that is printed: it alone tells whether the end was cut off since.
     """
     import asyncio
     import os
@@ -24,18 +25,18 @@ def audit(session: str, graph: str | None, **given: Any) -> int:
     from fsm.graph import GRAPH
 
     from .find_graph import find_graph
-    from .past import entries_of
+    from .past import examined
     from .summary import head, summary
     from .terminal import out
 
     chosen = settings(options.as_flags(given), os.environ)
     table = find_graph(graph) if graph else GRAPH
-    entries = asyncio.run(entries_of(chosen.journal, session))
-    found = rederive(table, entries, session)
+    entries, found = asyncio.run(examined(chosen.journal, session))
+    found += [f"unjustified: {complaint}" for complaint in rederive(table, entries, session)]
     out(f"session {session}: {summary(entries)}")
     out(f"head of the chain: {head(session, entries)}")
     for complaint in found:
-        out(f"unjustified: {complaint}")
+        out(complaint)
     if not found:
         out("the chain of digests holds; every verdict, move and receipt follows from what stood before it")
     return 1 if found else 0

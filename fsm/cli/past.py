@@ -40,6 +40,16 @@ async def entries_of(path: str, session: str) -> list[Entry]:
         return await journal.read(session)
 
 
+async def examined(path: str, session: str) -> tuple[list[Entry], list[str]]:
+    """The same, and what the file itself has lost of its protection."""
+    from fsm.journal.sqlite import SqliteJournal
+
+    async with opened(path) as journal:
+        entries = await journal.read(session)
+        lost = await journal.unguarded() if isinstance(journal, SqliteJournal) else []
+    return entries, [f"the journal's {name} is missing or was changed: it was open to edits" for name in lost]
+
+
 async def history_of(path: str, session: str) -> History:
     """What a session's entries amount to. Raises JournalError, HistoryError, ConfigError."""
     return fold(session, await entries_of(path, session))

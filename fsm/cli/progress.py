@@ -56,8 +56,8 @@ class Progress:
 
     def __call__(self, event: events.Event) -> None:
         match event:
-            case events.ProviderRetry(attempt=attempt, delay=delay, message=message):
-                say(f"attempt {attempt} failed: {message}; again in {delay:.1f} s", "yellow")
+            case events.ProviderRetry(delay=delay, message=message):
+                say(f"{message}; asked again in {delay:.1f} s", "yellow")
             case events.StreamEnd(trouble=trouble) if trouble:
                 self._claim = ""
                 say(f"no answer: {trouble}", "yellow")
@@ -71,7 +71,7 @@ class Progress:
 
     def _show(self, event: events.Event) -> None:  # noqa: PLR0912  one case per kind
         match event:
-            case events.RunStart(session=session, run=run):
+            case events.RunStart(session=session, run=run) | events.RunResumed(session=session, run=run):
                 say(f"session {session}, run {run}", "dim")
             case events.Understanding(kinds=kinds, phrases=phrases, not_owed=why) if kinds:
                 owed = f"not owed: {why}" if why else "owed"

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -74,9 +74,18 @@ def _identified(connection: apsw.Connection, path: str) -> int | None:
     return None
 
 
-def _stored(connection: apsw.Connection) -> dict[str, str]:
-    rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
-    return {str(name): str(sql) for name, sql in rows}
+STORED: Final = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+
+
+def unguarded(stored: Iterable[Sequence[object]]) -> list[str]:
+    """Tables and triggers of ours that are missing from what a file has stored, or were changed there."""
+    model = apsw.Connection(":memory:")
+    for statement in SCHEMA:
+        model.execute(statement)
+    wanted = model.execute(STORED).fetchall()
+    model.close()
+    found = {tuple(row) for row in stored}
+    return [str(row[0]) for row in wanted if tuple(row) not in found]
 
 
 def _initialise(connection: apsw.Connection, path: str) -> None:
@@ -92,14 +101,8 @@ def _initialise(connection: apsw.Connection, path: str) -> None:
 
 def _check_schema(connection: apsw.Connection, path: str) -> None:
     """The triggers are half of the safety: a file without them is not written to."""
-    model = apsw.Connection(":memory:")
-    for statement in SCHEMA:
-        model.execute(statement)
-    wanted, found = _stored(model), _stored(connection)
-    model.close()
-    for name, sql in wanted.items():
-        if found.get(name) != sql:
-            raise JournalUnusable(f"journal {path}: its {name} is missing or was changed, so it cannot protect itself")
+    for name in unguarded(connection.execute(STORED).fetchall()):
+        raise JournalUnusable(f"journal {path}: its {name} is missing or was changed, so it cannot protect itself")
 
 
 def connect(path: str, vfs: str = "") -> apsw.Connection:

@@ -18,7 +18,7 @@ from states.text import safe_text
 from . import schema
 from .chain import Walk, genesis, link
 from .locks import SessionLock, is_held, owner_name
-from .opening import connect
+from .opening import STORED, connect, unguarded
 from .reader import Reader
 from .refusals import check_name, fenced, overtaken, storable, unknown, unsealed
 from .schema import Value, select
@@ -130,6 +130,10 @@ class SqliteJournal:
             )
             for session, fence, entries, created, updated, owner in self._rows(schema.SESSIONS)
         ]
+
+    async def unguarded(self) -> list[str]:
+        """Tables and triggers of the file that are missing or were changed: nobody knows what was done since."""
+        return unguarded(self._rows(STORED))
 
     async def close(self) -> None:
         if self._end is None:

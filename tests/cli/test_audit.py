@@ -244,3 +244,14 @@ def test_a_users_own_table_is_given_by_name(session):
     for name, said in [("mine:NUMBER", "is no table"), ("mine:NONE", "no 'NONE'"), ("none:X", "cannot be imported")]:
         done = session("audit", "s", "--graph", name)
         assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_a_journal_that_has_lost_its_triggers_is_reported(session, interlock, workspace):
+    connection = apsw.Connection(str(workspace / ".interlock" / "journal.db"))
+    connection.execute("DROP TRIGGER journal_no_update")
+    connection.close()
+
+    done = interlock("audit", "s")
+
+    assert done.returncode == 1
+    assert "journal_no_update is missing or was changed" in done.stdout

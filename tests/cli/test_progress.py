@@ -67,7 +67,7 @@ def test_a_person_sees_what_is_done_and_what_objected(screen):
         "  All done.",
         "  ↩ checks_passed: not shown",
         "  ■ final_has_text: no answer",
-        "attempt 1 failed: HTTP 503; again in 2.0 s",
+        "HTTP 503; asked again in 2.0 s",
         "no answer: the server is down",
     ]
 
@@ -76,7 +76,7 @@ def test_without_a_person_only_warnings_are_said(screen):
     play(Progress(lines=False))
 
     assert screen.export_text().splitlines() == [
-        "attempt 1 failed: HTTP 503; again in 2.0 s",
+        "HTTP 503; asked again in 2.0 s",
         "no answer: the server is down",
     ]
 

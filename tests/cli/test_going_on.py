@@ -272,3 +272,14 @@ def test_an_address_that_only_the_session_names_gets_no_key(interlock, workspace
 
     assert done.returncode == 2
     assert "the session would send the key in OPENAI_API_KEY to evil.example" in done.stderr
+
+
+def test_a_key_in_somebodys_words_is_not_stored(interlock, workspace):
+    key = "sk-0123456789abcdef"
+    with ChatServer([WRITE]) as server:
+        interlock.run(server)
+    said = interlock("steer", "s", f"use {key} for it", env={"OPENAI_API_KEY": key})
+
+    assert said.returncode == 0
+    folder = workspace / ".interlock"
+    assert not [file for file in folder.glob("journal.db*") if file.is_file() and key.encode() in file.read_bytes()]

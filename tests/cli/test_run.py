@@ -180,6 +180,7 @@ def test_the_workspace_can_say_how_it_is_worked_on(interlock, workspace):
         (["run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--require", "luck"], "unknown check 'luck'"),
         (["run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--max-turns", "0"], "max_turns must be"),
         (["run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--system", "no.txt"], "'no.txt'"),
+        (["run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--inactivity", "0"], "--inactivity: 0 "),
         (["run", "x", "--turns", "3"], "No such option"),
         (["run"], "Missing argument 'TASK'"),
     ],

@@ -8,8 +8,11 @@ from support.bench import Bench, story
 from support.boxes import Revision
 
 from fsm import Budget, Contract, RunStatus, table, tool
+from fsm import events as ev
+from fsm.clock import SystemClock
 from fsm.graph import AT_VERIFY
 from fsm.journal.memory import MemoryJournal
+from fsm.loop import LISTEN_SECONDS
 from fsm.providers.scripted import asks_for, says
 from gates.gate import Gate
 from gates.inputs_answered import late_inputs_answered
@@ -211,3 +214,41 @@ def test_a_gate_may_reach_for_the_outside_twice_at_once():
 
     result = story(Bench(says("ok"), journal=Slow(), graph=table(at_verify=(Twice(),))).run())
     assert result.status is RunStatus.SUCCEEDED
+
+
+class Naps(SystemClock):
+    def __init__(self):
+        self.naps = []
+
+    async def sleep(self, seconds):
+        if seconds == LISTEN_SECONDS:
+            await asyncio.Event().wait()
+        self.naps.append(seconds)
+
+
+def test_answers_that_break_off_are_asked_for_again_after_longer_and_longer_pauses():
+    clock = Naps()
+    cut = ProviderTrouble(Trouble.CUT, "cut")
+    bench = Bench(cut, cut, cut, says("whole"), clock=clock)
+
+    assert story(bench.run()).text == "whole"
+    assert clock.naps == [0.5, 1.0, 2.0]
+    assert [event.delay for event in bench.seen(ev.ProviderRetry)] == [0.5, 1.0, 2.0]
+
+
+def test_run_sync_within_an_event_loop_says_what_to_do():
+    async def tale():
+        with pytest.raises(ConfigError, match=r"await loop\.run"):
+            Bench(says("ok")).loop.run_sync("go")
+
+    story(tale())
+
+
+def test_an_unknown_permission_is_named_with_the_known_ones():
+    with pytest.raises(ConfigError, match="unknown permission 'bogus'; known: full, ask, plan"):
+        Bench(permission="bogus")
+
+
+def test_a_word_where_a_list_belongs_is_refused():
+    with pytest.raises(TypeError, match=r"not the text 'test'"):
+        Contract(checks="test")

@@ -148,3 +148,16 @@ def test_parallel_results_are_shown_in_the_models_order():
     story(bench.run())
 
     assert [event.output for event in bench.seen(ev.ToolEnd)] == ["seen slow", "seen fast"]
+
+
+def test_a_resume_names_its_session_first():
+    async def tale():
+        bench = Bench(asks_for(("write", {"what": "x"})), says("ok"), permission="ask")
+        await bench.run()
+        bench.events.clear()
+        await bench.resume(approve=["call_1_0"])
+        return bench.events
+
+    first, *others = story(tale())
+    assert first == ev.RunResumed("s", 1)
+    assert not any(isinstance(event, ev.RunResumed) for event in others)

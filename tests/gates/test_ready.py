@@ -11,7 +11,6 @@ from fsm.graph import GRAPH
 from fsm.tools import Tools, workspace_tools
 from fsm.workspace import LocalWorkspace
 from gates.ready import (
-    CommandPasses,
     CoverageNotLower,
     DiffSizeLimit,
     FilesExist,
@@ -132,9 +131,6 @@ CASES = {
     "the same mark once more": (NoNewTodo(), lambda root: replace(root, "src/b.py", "# TODO: later\n"), False),
     "a mark elsewhere": (NoNewTodo("src"), lambda root: replace(root, "notes.md", "TODO\n"), True),
     "a word that is no mark": (NoNewTodo(), lambda root: replace(root, "src/b.py", "TODOS = XXXL\n"), True),
-    "a command that passes": (CommandPasses("test -f src/a.py"), lambda root: None, True),
-    "a command that fails": (CommandPasses("test -f src/b.py"), lambda root: None, False),
-    "a command that changes files": (CommandPasses("date +%s%N > stamp"), lambda root: None, False),
     "coverage that rose": (
         CoverageNotLower(),
         lambda root: replace(root, "coverage.json", '{"totals":{"percent_covered":81.0}}'),
@@ -269,17 +265,6 @@ def test_a_workspace_that_is_no_folder_is_named():
 
     with pytest.raises(ConfigError, match="the gate 'files_exist' looks at files; give the loop a workspace"):
         asyncio.run(FilesExist("x").begin(World(Elsewhere(), None)))
-
-
-def test_a_command_needs_a_shell_and_is_run_under_the_claim(root):
-    stage = Stage(root, CommandPasses("true", name="ci"))
-    assert stage.candidate() is State.STOP_HOOK
-    assert stage.world.confirmed == 1
-    stage = Stage(root, CommandPasses("true"))
-    stage.world.tools = Tools([])
-
-    assert stage.candidate() is State.PROVIDER_TURN
-    assert "no bash tool" in stage.ruling.message
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -396,3 +397,21 @@ def test_a_journal_in_the_workspace_does_not_count_as_its_content(tmp_path):
     assert asyncio.run(workspace.revision()) == before
     (tmp_path / "data.db").write_text("this counts")
     assert asyncio.run(workspace.revision()) != before
+
+
+def test_a_cancelled_revision_stops_reading(tmp_path, monkeypatch):
+    with (tmp_path / "huge.bin").open("wb") as file:
+        file.truncate(64 << 30)  # a hole: minutes to read, nothing to store
+    workspace = LocalWorkspace(tmp_path)
+    begun, read = threading.Event(), contents._read
+    monkeypatch.setattr(contents, "_read", lambda path, stop: (begun.set(), read(path, stop))[1])
+
+    async def story():
+        task = asyncio.create_task(workspace.revision())
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await asyncio.to_thread(workspace._one_at_a_time.acquire, timeout=20)
+
+    assert asyncio.run(story())

@@ -16,7 +16,7 @@ from fsm.loop import LISTEN_SECONDS
 from fsm.providers.scripted import asks_for, says
 from gates.gate import Gate
 from gates.inputs_answered import late_inputs_answered
-from states.errors import ConfigError, GateError
+from states.errors import ConfigError, Fenced, GateError
 from states.messages import Finish, UserMessage
 from states.ports import ProviderTrouble, ToolOutput
 from states.records import Evidence, Status, Trouble
@@ -252,3 +252,18 @@ def test_an_unknown_permission_is_named_with_the_known_ones():
 def test_a_word_where_a_list_belongs_is_refused():
     with pytest.raises(TypeError, match=r"not the text 'test'"):
         Contract(checks="test")
+
+
+def test_a_session_that_was_taken_over_during_a_pause_is_not_asked_for_again():
+    class TakenOver(Naps):
+        async def sleep(self, seconds):
+            if seconds != LISTEN_SECONDS:
+                bench.journal.crash()
+                await bench.journal.claim("s")
+            await super().sleep(seconds)
+
+    bench = Bench(ProviderTrouble(Trouble.CUT, "cut"), says("not for you"), clock=TakenOver())
+
+    with pytest.raises(Fenced):
+        story(bench.run())
+    assert len(bench.provider.requests) == 1

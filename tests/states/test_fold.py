@@ -3,6 +3,7 @@
 import pytest
 from support.past import Past
 
+from states.contract import Budget
 from states.errors import HistoryError
 from states.fold import GO_ON, fold
 from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage
@@ -11,6 +12,7 @@ from states.records import (
     Approval,
     ApprovalAsked,
     AssistantTurn,
+    Baseline,
     Cancellation,
     Candidate,
     Dispatch,
@@ -24,7 +26,9 @@ from states.records import (
     ToolIntent,
     ToolResult,
     Transition,
+    Trouble,
     TurnDiscarded,
+    TurnFailure,
     UserInput,
     Verification,
 )
@@ -162,10 +166,6 @@ REFUSED = {
         lambda p: p.says(),
         Transition(State.PROVIDER_TURN, Event.REPLIED, State.CANDIDATE_FINAL, ()),
     ),
-    "a move that rests on spent evidence": (
-        lambda p: p.submitted(),
-        Transition(State.CANDIDATE_FINAL, Event.SUBMITTED, State.VERIFY, (3, 7)),
-    ),
     "a note that was taken before": (lambda p: p.add(UserInput("a", inbox=2)), UserInput("b", inbox=2)),
     "resumed while running": (lambda p: p, Resumed()),
     "resumed after the end": (lambda p: p.finalized().move(), Resumed()),
@@ -203,3 +203,80 @@ def test_the_fold_refuses(case):
 
     with pytest.raises(HistoryError, match=rf"record {entry.seq}"):
         fold("s", [*past.entries, entry])
+
+
+def test_a_move_may_not_rest_on_evidence_that_an_earlier_move_has_spent():
+    past = Past().submitted()
+    history = past.history
+    spent, fresh = history.turn_seq, history.closing
+
+    def moved(*rests_on):
+        move = Transition(State.CANDIDATE_FINAL, Event.SUBMITTED, State.VERIFY, rests_on)
+        return fold("s", [*past.entries, Entry(history.seq + 1, 0.0, 1, move)])
+
+    assert moved(fresh).state is State.VERIFY
+    with pytest.raises(HistoryError, match=rf"evidence \[{spent}\] is spent"):
+        moved(fresh, spent)
+
+
+def _back_to_the_model(past):
+    """A forged move: the fold does not know the table."""
+    move = Transition(State.PROVIDER_TURN, Event.REPLIED, State.PROVIDER_TURN, (past.history.closing,))
+    return past.add(move)
+
+
+def _turn(past):
+    return AssistantTurn((Text("x"),), Finish.STOP, past.history.seq)
+
+
+WHY = {
+    "a run starts with open calls": (
+        lambda: Past().turn(Call("call_1_0", "a", "{}"), finish=Finish.FILTERED).move(),
+        lambda past: RunStarted(2, "g", "t", "m"),
+    ),
+    "run 2 is due, not 3": (lambda: Past().finalized().move(), lambda past: RunStarted(3, "g", "t", "m")),
+    "lacked a committed input": (
+        lambda: Past().add(UserInput("wait")),
+        lambda past: AssistantTurn((Text("x"),), Finish.STOP, past.history.last_input - 1),
+    ),
+    "a turn while calls are open": (lambda: _back_to_the_model(Past().calls("a")), _turn),
+    "a failed turn in candidate_final": (
+        lambda: Past().says().move(),
+        lambda past: TurnFailure(Trouble.DOWN, "x"),
+    ),
+    "a second end of one activity": (lambda: Past().says(), lambda past: TurnFailure(Trouble.DOWN, "x")),
+    "an epoch ends in dispatch_tools": (lambda: Past().calls("a").move(), lambda past: TurnDiscarded(1, "cut")),
+    "an epoch ends with open calls": (
+        lambda: _back_to_the_model(Past().calls("a")),
+        lambda past: TurnDiscarded(1, "cut"),
+    ),
+    "an intent in provider_turn": (lambda: Past().calls("a"), lambda past: ToolIntent("call_1_0", "a", "{}", 0)),
+    "an intent of dead epoch 3": (
+        lambda: Past().calls("a").move(),
+        lambda past: ToolIntent("call_1_0", "a", "{}", 0, epoch=3),
+    ),
+    "intents out of the model's order": (
+        lambda: Past().calls("a", "b").move(),
+        lambda past: ToolIntent("call_1_0", "a", "{}", 1),
+    ),
+    "a result in suspended": (
+        lambda: Past(budget=Budget(max_turns=1)).calls("a").move(),
+        lambda past: ToolResult("call_1_0", Status.ERROR, ""),
+    ),
+    "a settlement of another turn": (
+        lambda: Past().calls("a").move().intents().move().result("call_1_0"),
+        lambda past: Settlement(1),
+    ),
+    "a second baseline of g": (lambda: Past().add(Baseline("g", {})), lambda past: Baseline("g", {})),
+    "a baseline after the run has begun to work": (lambda: Past().says(), lambda past: Baseline("g", {})),
+}
+
+
+@pytest.mark.parametrize("why", WHY)
+def test_the_fold_says_why_it_refuses(why):
+    """By its words: a refusal for another reason would not do."""
+    build, record = WHY[why]
+    past = build()
+
+    with pytest.raises(HistoryError, match=why):
+        past.add(record(past))

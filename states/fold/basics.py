@@ -1,0 +1,30 @@
+"""What several folds share."""
+
+from states.errors import HistoryError
+from states.history import History
+from states.messages import UserMessage
+
+
+def need(holds: bool, seq: int, what: str) -> None:
+    if not holds:
+        raise HistoryError(f"record {seq}: {what}")
+
+
+def say(history: History, text: str) -> None:
+    """Words for the model; while calls are open they wait, so that no answer is parted from its call."""
+    (history.held if history.unanswered else history.messages).append(UserMessage(text))
+
+
+def forget_turn(history: History) -> None:
+    history.turn, history.turn_seq, history.trouble, history.carried = None, 0, None, ""
+    history.calls, history.unanswered = {}, 0
+    history.same_text, history.last_text = 0, ""
+    forget_candidate(history)
+
+
+def forget_candidate(history: History) -> None:
+    history.candidate = 0
+    history.verification = history.stop_answer = history.receipt = None
+    history.verdicts = {}
+    history.evidence = {}
+    history.findings = {}

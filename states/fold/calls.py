@@ -1,0 +1,105 @@
+"""How far each call has come."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from states.actions import batch_digest
+from states.errors import HistoryError
+from states.history import CallState, CommandRun, History
+from states.messages import Call, ToolMessage
+from states.names import RESTING, State
+from states.records import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+
+from .basics import need
+
+SAID: Final = 400
+"""Characters kept of what a command said at its end: enough for any test runner's summary."""
+
+
+def _call(history: History, seq: int, call: str) -> CallState:
+    state = history.calls.get(call)
+    if state is None or state.result is not None:
+        raise HistoryError(f"record {seq}: {call!r} is no open call of the current turn")
+    return state
+
+
+def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
+    state = _call(history, seq, record.call)
+    need(history.state is State.DISPATCH_TOOLS, seq, f"an intent in {history.state}")
+    need(state.intent is None, seq, f"a second intent for {record.call!r}")
+    need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
+    need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
+    need(record.order == state.order, seq, "intents out of the model's order")
+    need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
+    state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
+    state.read_only, state.shared = record.read_only, record.shared
+
+
+def _before(history: History, state: CallState) -> list[CallState]:
+    return [other for other in history.open_calls() if other.order < state.order]
+
+
+def _tool_result(history: History, seq: int, record: ToolResult) -> None:
+    state = _call(history, seq, record.call)
+    need(record.epoch == history.epoch, seq, f"a result of dead epoch {record.epoch}")
+    need(history.state not in RESTING, seq, f"a result in {history.state}")
+    ran = record.status in (Status.OK, Status.UNKNOWN)
+    need(not ran or state.intent is not None, seq, f"a result of {record.call!r}, which was never started")
+    state.result = record
+    history.unanswered -= 1
+    history.calls_since_input += 1
+    if record.status is Status.OK:
+        history.failing.pop(state.call.name, None)
+        history.effects_since_input += not state.read_only
+    elif record.status is not Status.CANCELLED:
+        history.failing[state.call.name] = history.failing.get(state.call.name, 0) + 1
+    command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
+    if isinstance(command, str) and isinstance(exit_status, int):
+        before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
+        revision = before if isinstance(before, str) and before == after else ""
+        history.commands.append(CommandRun(seq, command, exit_status, record.output[-SAID:], revision))
+    if history.unanswered == 0:
+        history.messages += [
+            _answer(done.call, done.result) for done in history.calls.values() if done.result is not None
+        ]
+        history.messages += history.held
+        history.held.clear()
+
+
+def _answer(call: Call, result: ToolResult) -> ToolMessage:
+    return ToolMessage(call.id, call.name, result.output, result.status is not Status.OK, result.images)
+
+
+def _dispatch(history: History, seq: int, record: Dispatch) -> None:
+    need(history.state is State.DISPATCH_TOOLS, seq, f"a dispatch in {history.state}")
+    need(record.turn == history.turn_seq and bool(history.calls), seq, "a dispatch of no current calls")
+
+
+def _settlement(history: History, seq: int, record: Settlement) -> None:
+    need(history.state is State.AWAIT_RESULTS, seq, f"a settlement in {history.state}")
+    need(record.turn == history.turn_seq, seq, "a settlement of another turn")
+    need(history.unanswered == 0, seq, "settled with open calls")
+    done = [(state, state.result) for state in history.calls.values() if state.result is not None]
+    batch = [(state.call.name, state.arguments or state.call.arguments, result) for state, result in done]
+    history.actions = history.actions.after(batch_digest(batch))
+
+
+def _approval_asked(history: History, seq: int, record: ApprovalAsked) -> None:
+    state = _call(history, seq, record.call)
+    state.asked, state.arguments = True, record.arguments
+
+
+def _approval(history: History, seq: int, record: Approval) -> None:
+    state = _call(history, seq, record.call)
+    need(state.asked and state.approval is None, seq, f"{record.call!r} waits for no approval")
+    state.approval = record
+
+
+APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    ToolIntent: _tool_intent,
+    ToolResult: _tool_result,
+    Dispatch: _dispatch,
+    Settlement: _settlement,
+    ApprovalAsked: _approval_asked,
+    Approval: _approval,
+}

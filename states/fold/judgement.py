@@ -1,0 +1,76 @@
+"""What a candidate is judged by."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from states.history import History
+from states.messages import AssistantMessage, Finish
+from states.names import State
+from states.records import Candidate, Evidence, Finalized, Finding, StopAnswer, Verdict, Verification
+from states.verdicts import Pass, Retry, Suspend
+
+from .basics import need, say
+
+
+def _candidate(history: History, seq: int, record: Candidate) -> None:
+    need(history.state is State.CANDIDATE_FINAL, seq, f"a candidate in {history.state}")
+    need(record.turn == history.turn_seq != 0, seq, "a candidate of another turn")
+    need(history.candidate == 0, seq, "a second candidate of one turn")
+    history.candidate = seq
+    text = history.text.strip()
+    history.same_text = history.same_text + 1 if text == history.last_text and history.same_text else 1
+    history.last_text = text
+
+
+def _evidence(history: History, seq: int, record: Evidence) -> None:
+    history.evidence[seq] = record
+
+
+def _finding(history: History, seq: int, record: Finding) -> None:
+    history.findings[record.gate] = (seq, record)
+
+
+def _verification(history: History, seq: int, record: Verification) -> None:
+    need(history.state is State.VERIFY, seq, f"a verification in {history.state}")
+    need(record.candidate == history.candidate != 0, seq, "a verification of another candidate")
+    history.verification = record
+
+
+def _stop_answer(history: History, seq: int, record: StopAnswer) -> None:
+    need(history.state is State.STOP_HOOK, seq, f"an answer in {history.state}")
+    need(record.candidate == history.candidate != 0, seq, "an answer about another candidate")
+    history.stop_answer = record
+
+
+def _finalized(history: History, seq: int, record: Finalized) -> None:
+    need(history.state is State.FINALIZE, seq, f"a receipt in {history.state}")
+    need(record.candidate == history.candidate != 0, seq, "a receipt for another candidate")
+    history.receipt = record
+
+
+def _verdict(history: History, seq: int, record: Verdict) -> None:
+    history.unspent.add(seq)
+    history.verdicts[record.gate] = (seq, record.ruling)
+    if isinstance(record.ruling, Retry):
+        history.retries[record.gate] += 1
+        history.require_tool = record.ruling.require_tool
+        paused = history.turn is not None and history.turn.finish is Finish.PAUSED
+        own_words = bool(history.messages) and isinstance(history.messages[-1], AssistantMessage)
+        if record.ruling.message or (own_words and not paused and not history.unanswered):
+            say(history, record.ruling.message or record.ruling.reason)
+    elif isinstance(record.ruling, Pass) and record.ruling.hint:
+        history.hints[record.gate] = history.turns
+        say(history, record.ruling.hint)
+    elif isinstance(record.ruling, Suspend):
+        history.suspends[record.gate] = seq
+
+
+APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    Candidate: _candidate,
+    Evidence: _evidence,
+    Finding: _finding,
+    Verification: _verification,
+    StopAnswer: _stop_answer,
+    Finalized: _finalized,
+    Verdict: _verdict,
+}

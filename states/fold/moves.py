@@ -1,0 +1,55 @@
+"""How a run moves, rests and ends."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from states.history import History
+from states.messages import AssistantMessage
+from states.names import RESTING, State
+from states.records import Cancellation, Failed, Resumed, Suspended, Transition
+
+from .basics import need, say
+
+GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
+
+
+def _transition(history: History, seq: int, record: Transition) -> None:
+    need(record.source is history.state, seq, f"a move from {record.source} while in {history.state}")
+    need(record.event is history.closing_event, seq, f"a move on {record.event}, which did not happen")
+    need(history.closing in record.rests_on, seq, "a move that does not rest on what happened")
+    spent = sorted(set(record.rests_on) - history.unspent)
+    need(not spent, seq, f"evidence {spent} is spent or no evidence")
+    history.state = record.target
+    history.unspent.clear()
+    history.closing, history.closing_event = 0, None
+    if record.target is not State.SUSPENDED:
+        history.rest = None
+
+
+def _cancellation(history: History, seq: int, record: Cancellation) -> None:
+    need(history.state not in RESTING, seq, f"a cancellation in {history.state}")
+    history.noted = max(history.noted, record.inbox or 0)
+    history.closing = 0  # whatever the activity had reported, the cancellation is what happened last
+
+
+def _failed(history: History, seq: int, record: Failed) -> None:
+    history.failure = record
+
+
+def _suspended(history: History, seq: int, record: Suspended) -> None:
+    history.rest = record
+
+
+def _resumed(history: History, seq: int, record: Resumed) -> None:
+    need(history.state is State.SUSPENDED, seq, f"resumed in {history.state}")
+    if history.messages and isinstance(history.messages[-1], AssistantMessage) and not history.unanswered:
+        say(history, GO_ON)  # a request that ends in the model's own words asks for nothing
+
+
+APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    Transition: _transition,
+    Cancellation: _cancellation,
+    Failed: _failed,
+    Suspended: _suspended,
+    Resumed: _resumed,
+}

@@ -1,0 +1,72 @@
+"""How a run begins, and what is said to it."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from states.actions import Actions
+from states.history import History
+from states.messages import Usage
+from states.names import ENDS, INITIAL
+from states.records import Baseline, BudgetChange, PermissionChange, RunStarted, Understood, UserInput
+
+from .basics import forget_turn, need, say
+
+
+def _run_started(history: History, seq: int, record: RunStarted) -> None:
+    need(history.started is None or history.state in ENDS, seq, "a run starts before the last one ended")
+    need(history.unanswered == 0, seq, "a run starts with open calls")
+    need(record.run == history.run + 1, seq, f"run {history.run + 1} is due, not {record.run}")
+    history.started = record
+    history.state = INITIAL
+    history.contract, history.budget, history.permission = record.contract, record.budget, record.permission
+    history.turns = history.tool_calls = 0
+    history.usage, history.seconds = Usage(), 0.0
+    history.retries = Counter()
+    history.hints, history.suspends, history.baselines = {}, {}, {}
+    history.understood, history.failing = (), {}
+    history.rest = history.failure = history.require_tool = None
+    history.closing, history.closing_event = 0, None
+    history.unspent.clear()
+    history.commands.clear()
+    forget_turn(history)
+
+
+def _user_input(history: History, seq: int, record: UserInput) -> None:
+    say(history, record.text)
+    history.last_input, history.last_words = seq, record.text
+    history.calls_since_input = history.effects_since_input = 0
+    history.actions = Actions()
+    if record.inbox is not None:
+        need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
+        history.noted = record.inbox
+
+
+def _understood(history: History, seq: int, record: Understood) -> None:
+    need(history.last_input != 0, seq, "something was understood before there was an input")
+    kept = (kind for kind in history.understood if kind not in record.waived)
+    history.understood = tuple(dict.fromkeys((*kept, *(() if record.not_owed else record.kinds))))
+
+
+def _baseline(history: History, seq: int, record: Baseline) -> None:
+    need(record.gate not in history.baselines, seq, f"a second baseline of {record.gate}")
+    need(history.turns == 0, seq, "a baseline after the run has begun to work")
+    history.baselines[record.gate] = record
+
+
+def _permission_change(history: History, seq: int, record: PermissionChange) -> None:
+    history.permission = record.permission
+
+
+def _budget_change(history: History, seq: int, record: BudgetChange) -> None:
+    history.budget = record.budget
+
+
+APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    RunStarted: _run_started,
+    UserInput: _user_input,
+    Understood: _understood,
+    Baseline: _baseline,
+    PermissionChange: _permission_change,
+    BudgetChange: _budget_change,
+}

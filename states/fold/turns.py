@@ -1,0 +1,61 @@
+"""What came of asking the model."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from states.actions import Actions
+from states.history import CallState, History
+from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
+from states.names import State
+from states.records import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
+
+from .basics import forget_candidate, need
+
+
+def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
+    need(history.state is State.PROVIDER_TURN, seq, f"a turn in {history.state}")
+    need(history.closing == 0, seq, "a second end of one activity")
+    need(history.unanswered == 0, seq, "a turn while calls are open")
+    need(record.saw >= history.last_input, seq, "a turn whose request lacked a committed input")
+    need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
+    history.cuts = 0
+    goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
+    history.carried = history.text if goes_on else ""
+    history.turn, history.turn_seq, history.trouble = record, seq, None
+    history.turns += 1
+    history.turn_count += 1
+    history.usage = history.usage + record.usage
+    history.require_tool = None
+    cut = record.finish is Finish.LENGTH
+    blocks = tuple(block for block in record.blocks if not (cut and isinstance(block, Call)))
+    calls = calls_of(blocks)
+    need(len({call.id for call in calls}) == len(calls), seq, "two calls with one id")
+    if calls or text_of(blocks).strip() or any(isinstance(block, Foreign) for block in blocks):
+        history.messages.append(AssistantMessage(blocks))
+    history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
+    history.unanswered = len(calls)
+    history.tool_calls += len(calls)
+    if not calls:
+        history.actions = Actions()
+    forget_candidate(history)
+
+
+def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
+    need(history.state is State.PROVIDER_TURN, seq, f"a failed turn in {history.state}")
+    need(history.closing == 0, seq, "a second end of one activity")
+    history.trouble = record
+    history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT else 0
+
+
+def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
+    need(history.state is State.PROVIDER_TURN, seq, f"an epoch ends in {history.state}")
+    need(history.unanswered == 0, seq, "an epoch ends with open calls")
+    need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
+    history.epoch = record.epoch
+
+
+APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
+    AssistantTurn: _assistant_turn,
+    TurnFailure: _turn_failure,
+    TurnDiscarded: _turn_discarded,
+}

@@ -1,0 +1,112 @@
+"""Everything a run leaves behind. Nouns, frozen, one tagged union.
+
+A sequence number (`int` fields named after what they point to) names another record of the same session.
+Adding a kind or a defaulted field keeps old journals readable; anything else needs a migration in `codec`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+
+from states.names import Event
+
+from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+from .judgement import Candidate, Evidence, Finalized, Finding, StopAnswer, Verdict, Verification
+from .moves import Cancellation, Failed, Resumed, Suspended, Transition
+from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
+from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
+from .values import JSON, Metadata
+
+__all__ = [
+    "CLOSING",
+    "JSON",
+    "Approval",
+    "ApprovalAsked",
+    "AssistantTurn",
+    "Baseline",
+    "BudgetChange",
+    "Cancellation",
+    "Candidate",
+    "Dispatch",
+    "Entry",
+    "Evidence",
+    "Failed",
+    "Finalized",
+    "Finding",
+    "Metadata",
+    "PermissionChange",
+    "Record",
+    "Resumed",
+    "RunStarted",
+    "Settlement",
+    "Source",
+    "Status",
+    "StopAnswer",
+    "Suspended",
+    "ToolIntent",
+    "ToolResult",
+    "Transition",
+    "Trouble",
+    "TurnDiscarded",
+    "TurnFailure",
+    "Understood",
+    "UserInput",
+    "Verdict",
+    "Verification",
+]
+
+Record = (
+    RunStarted
+    | UserInput
+    | Understood
+    | Baseline
+    | AssistantTurn
+    | TurnFailure
+    | TurnDiscarded
+    | ToolIntent
+    | Dispatch
+    | ToolResult
+    | Settlement
+    | ApprovalAsked
+    | Approval
+    | PermissionChange
+    | BudgetChange
+    | Candidate
+    | Evidence
+    | Finding
+    | Verification
+    | StopAnswer
+    | Finalized
+    | Verdict
+    | Transition
+    | Cancellation
+    | Failed
+    | Suspended
+    | Resumed
+)
+
+
+CLOSING: Final[Mapping[type, Event]] = {
+    AssistantTurn: Event.REPLIED,
+    TurnFailure: Event.TURN_FAILED,
+    Dispatch: Event.DISPATCHED,
+    Settlement: Event.SETTLED,
+    Candidate: Event.SUBMITTED,
+    Verification: Event.VERIFIED,
+    StopAnswer: Event.ANSWERED,
+    Finalized: Event.FINALIZED,
+    Cancellation: Event.CANCELLED,
+    Resumed: Event.RESUMED,
+}
+"""The record that ends an activity is its event: there is no other way to say that something happened."""
+
+
+@attrs.frozen
+class Entry:
+    """A record in its place. `at` is seconds since the epoch; `fence` is the number of the claim that wrote it."""
+
+    seq: int
+    at: float
+    fence: int
+    record: Record

@@ -1,0 +1,81 @@
+"""What became of the calls of a turn."""
+
+from enum import StrEnum
+
+import attrs
+
+from states.messages import Image
+
+from .values import Metadata
+
+
+class Status(StrEnum):
+    """What became of a call, in words that stay true."""
+
+    OK = "ok"
+    ERROR = "error"
+    DENIED = "denied"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+    """It was started, and nobody can say whether it happened."""
+
+
+@attrs.frozen
+class ToolIntent:
+    """A call is about to start. Its own sequence number makes the idempotency key."""
+
+    call: str
+    name: str
+    arguments: str
+    """Canonical JSON (sorted keys)."""
+    order: int
+    epoch: int = 0
+    read_only: bool = False
+    """The tool declares that running it changes nothing."""
+    shared: bool = False
+    """It may run beside its neighbours; any other call starts only when the results before it are committed."""
+
+
+@attrs.frozen
+class Dispatch:
+    """Every call of the turn now has an intent, an answer, or a question to a person."""
+
+    turn: int
+
+
+@attrs.frozen
+class ToolResult:
+    """The one answer to one call. `duration` in seconds."""
+
+    call: str
+    status: Status
+    output: str
+    metadata: Metadata = attrs.field(factory=dict)
+    duration: float = 0.0
+    epoch: int = 0
+    images: tuple[Image, ...] = ()
+
+
+@attrs.frozen
+class Settlement:
+    """Every call of the turn is answered."""
+
+    turn: int
+
+
+@attrs.frozen
+class ApprovalAsked:
+    """A call waits for a person. The approval is for exactly these arguments."""
+
+    call: str
+    name: str
+    arguments: str
+
+
+@attrs.frozen
+class Approval:
+    """A person's answer to `ApprovalAsked`."""
+
+    call: str
+    granted: bool
+    reason: str = ""

@@ -1,0 +1,78 @@
+"""What begins a run, and what is said to it or changed about it from outside."""
+
+from enum import StrEnum
+
+import attrs
+
+from states.contract import Budget, Contract, Permission
+
+from .values import Metadata
+
+
+class Source(StrEnum):
+    """Where words for the model came from."""
+
+    INPUT = "input"
+    STEERING = "steering"
+
+
+@attrs.frozen
+class RunStarted:
+    """A run begins; what it was configured with is pinned by digests (SHA-256, hex)."""
+
+    run: int
+    graph: str
+    tools: str
+    model: str
+    system: str = ""
+    workspace: str = ""
+    contract: Contract = Contract()
+    budget: Budget = Budget()
+    permission: Permission = Permission.FULL
+    tool_names: tuple[str, ...] = ()
+    """The tools that the model is offered, by name."""
+    revisions: bool = False
+    """There is a workspace, to whose revision evidence can be bound."""
+
+
+@attrs.frozen
+class UserInput:
+    """Words for the model. `inbox` is the inbox number of an input that another process posted."""
+
+    text: str
+    source: Source = Source.INPUT
+    inbox: int | None = None
+
+
+@attrs.frozen
+class Understood:
+    """What the last input asks for, beyond what is declared: checks to run, in the words that say so.
+
+    `waived` are checks that are not to be run. `not_owed` says why the run cannot owe the kinds (empty: it does).
+    """
+
+    kinds: tuple[str, ...]
+    phrases: tuple[str, ...]
+    waived: tuple[str, ...] = ()
+    not_owed: str = ""
+
+
+@attrs.frozen
+class Baseline:
+    """What a gate has to remember of the world as it was before the run."""
+
+    gate: str
+    data: Metadata
+
+
+@attrs.frozen
+class PermissionChange:
+    permission: Permission
+    reason: str = ""
+
+
+@attrs.frozen
+class BudgetChange:
+    """What the run may spend from now on, counted from its start."""
+
+    budget: Budget

@@ -1,0 +1,52 @@
+"""What came of asking the model."""
+
+from enum import StrEnum
+
+import attrs
+
+from states.messages import Block, Finish, Usage
+
+
+class Trouble(StrEnum):
+    """Why a provider turn gave no answer."""
+
+    DOWN = "down"
+    """Unreachable, overloaded or rate limited beyond the patience."""
+    CUT = "cut"
+    """The stream ended in the middle of the answer."""
+    OVERFLOW = "overflow"
+    """The conversation does not fit the model's window."""
+    REFUSED = "refused"
+    """The server said no for good (bad request, key, model)."""
+
+
+@attrs.frozen
+class AssistantTurn:
+    """One whole answer of the model. `saw` is the last record that its request contained."""
+
+    blocks: tuple[Block, ...]
+    finish: Finish
+    saw: int
+    model: str = ""
+    usage: Usage = Usage()
+    epoch: int = 0
+    finish_detail: str = ""
+    """The provider's own word for `finish`."""
+
+
+@attrs.frozen
+class TurnFailure:
+    """A provider turn without an answer. `status` is the HTTP status, `message` the server's own words."""
+
+    trouble: Trouble
+    message: str
+    status: int | None = None
+    epoch: int = 0
+
+
+@attrs.frozen
+class TurnDiscarded:
+    """Whatever the old epoch still delivers is dead."""
+
+    epoch: int
+    reason: str

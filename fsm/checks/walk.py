@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from hypothesis import settings
+try:
+    from hypothesis import settings
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "fsm.checks.walk needs Hypothesis, of the extra `testing`: pip install 'interlock[testing]'"
+    ) from error
 
 from fsm.graph import Graph, Row
 from fsm.journal.memory import MemoryJournal

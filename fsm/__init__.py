@@ -28,9 +28,9 @@ from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
 
 if TYPE_CHECKING:
-    from .tools import Tool, ToolContext, tool, workspace_tools
+    from .tools import Injected, Tool, ToolContext, ToolError, tool, workspace_tools
 
-_LATE = frozenset({"Tool", "ToolContext", "tool", "workspace_tools"})
+_LATE = frozenset({"Injected", "Tool", "ToolContext", "ToolError", "tool", "workspace_tools"})
 
 
 def __getattr__(name: str) -> object:
@@ -52,6 +52,7 @@ __all__ = [
     "Gate",
     "Graph",
     "History",
+    "Injected",
     "InterlockError",
     "Loop",
     "Pass",
@@ -65,6 +66,7 @@ __all__ = [
     "Table",
     "Tool",
     "ToolContext",
+    "ToolError",
     "WaitsFor",
     "default_graph",
     "table",

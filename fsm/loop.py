@@ -45,6 +45,7 @@ class Loop:
 
     provider: a `states.ports.Provider`, such as `fsm.providers.OpenAIChat`.
     tools: tools made by `fsm.tool`, or a whole `Toolbox`.
+    context: the object (or a tuple of objects) that tools get for parameters annotated `Injected[...]`.
     workspace: a folder whose revision evidence is bound to; needed for a contract with checks.
     journal: a path (SQLite), ":memory:" (lost with the process), or a `Journal`. By default
         `.interlock/journal.db` under the workspace, else under the current folder.
@@ -58,6 +59,7 @@ class Loop:
         *,
         provider: Provider,
         tools: "Iterable[object] | Toolbox" = (),
+        context: object = None,
         workspace: str | Path | Workspace | None = None,
         journal: str | Path | Journal | None = None,
         contract: Contract = Contract(),
@@ -73,7 +75,7 @@ class Loop:
         self._workspace_name = str(Path(workspace).resolve()) if isinstance(workspace, str | Path) else ""
         self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
-        self._tools = as_toolbox(tools, workspace)
+        self._tools = as_toolbox(tools, workspace, context)
         self._contract = check_contract(contract, self._workspace)
         self._budget = budget
         self._permission = as_permission(permission)

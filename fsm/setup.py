@@ -24,16 +24,25 @@ def as_journal(journal: str | Path | Journal | None, workspace: str | Path | Wor
     return open_journal(state_dir(workspace) / "journal.db" if journal is None else journal)
 
 
-def as_toolbox(tools: Iterable[object] | Toolbox, workspace: str | Path | Workspace | None) -> Toolbox:
+def as_toolbox(
+    tools: Iterable[object] | Toolbox, workspace: str | Path | Workspace | None, context: object = None
+) -> Toolbox:
     from .tools import Tool, Tools
 
     if hasattr(tools, "complaint"):  # a whole toolbox of the caller's own
+        if context is not None:
+            raise ConfigError("context=... is for tools made with @tool; a toolbox of your own has its own: Tools(...)")
         return tools  # type: ignore[return-value]
     found = list(tools)
     for item in found:
         if not isinstance(item, Tool):
             raise ConfigError(f"{item!r} is no tool; put @tool above its function")
-    return Tools([item for item in found if isinstance(item, Tool)], output_dir=state_dir(workspace) / "output")
+    return Tools(
+        [item for item in found if isinstance(item, Tool)],
+        output_dir=state_dir(workspace) / "output",
+        context=context,
+        workspace=Path(workspace).resolve() if isinstance(workspace, str | Path) else None,
+    )
 
 
 def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path | Journal | None) -> Workspace | None:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from .context import ToolContext, ToolError
     from .decorate import Tool, tool
+    from .injected import Injected
     from .schema import Keywords
     from .toolbox import Tools
     from .workspace import workspace_tools
 
-__all__ = ["Keywords", "Tool", "ToolContext", "ToolError", "Tools", "tool", "workspace_tools"]
+__all__ = ["Injected", "Keywords", "Tool", "ToolContext", "ToolError", "Tools", "tool", "workspace_tools"]
 
 _HOME: Final = {
+    "Injected": "injected",
     "Keywords": "schema",
     "Tool": "decorate",
     "ToolContext": "context",

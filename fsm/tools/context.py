@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from states.errors import InterlockError
@@ -21,18 +22,31 @@ class ToolError(InterlockError):
 class ToolContext:
     """Injected into a parameter annotated `ToolContext`; never part of the schema.
 
-    `key` is the idempotency key: the same for every start of the same intent. `cancelled` becomes true when somebody
-    stops the run: a synchronous tool cannot be interrupted, so a long one looks at it from time to time.
+    `key` is the idempotency key: the same for every start of the same intent. `session` is the session's name,
+    `workspace` its folder (None without one). `cancelled` becomes true when somebody stops the run: a synchronous tool
+    cannot be interrupted, so a long one looks at it from time to time, or waits with `wait_cancelled`.
     """
 
-    def __init__(self, key: str = "", show: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, key: str = "", show: Callable[[str], None] = lambda _: None, workspace: Path | None = None
+    ) -> None:
         self.key = key
+        self.workspace = workspace
         self._show = show
         self._cancelled = threading.Event()
 
     @property
+    def session(self) -> str:
+        """The part of the key before its sequence number; empty outside a run."""
+        return self.key.rpartition(":")[0]
+
+    @property
     def cancelled(self) -> bool:
         return self._cancelled.is_set()
+
+    def wait_cancelled(self, seconds: float) -> bool:
+        """Sleep, but no longer than until the run is stopped; true if it was. For tools that run in a thread."""
+        return self._cancelled.wait(seconds)
 
     def cancel(self) -> None:
         """Ask the tool to stop; it may have finished first."""
@@ -41,6 +55,18 @@ class ToolContext:
     def progress(self, text: str) -> None:
         """Show a line while the tool works. It is ephemeral, and cut to 1,000 characters."""
         self._show(text[:LINE])
+
+
+class Shown:
+    """Passes progress lines on, and remembers the last 256 of them for a call that is cancelled."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self.lines: deque[str] = deque(maxlen=PENDING)
+        self._show = show
+
+    def __call__(self, line: str) -> None:
+        self.lines.append(line)
+        self._show(line)
 
 
 def relay(show: Callable[[str], None], loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:

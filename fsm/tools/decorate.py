@@ -1,25 +1,28 @@
 """`@tool`: makes a tool of a typed function.
 
 Synchronous functions run in a thread. A thread cannot be cancelled: when the run is stopped, such a tool is awaited
-to its end, and what it returns counts. One that takes long asks for a `ToolContext` and looks at `cancelled`.
+for some seconds, and what it returns counts. One that takes long asks for a `ToolContext` and looks at `cancelled`; one
+that does not stop in time is left behind, and the model is told that it may still be running.
 """
 
 import asyncio
-import inspect
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, overload
 
 import attrs
 
+from states.await_results import STOPPED
 from states.errors import ConfigError
 from states.ports import ToolOutput, ToolRun, ToolSpec
 from states.records import Status
 
-from .calling import Reading, settle
-from .context import ToolContext, relay
-from .docstring import description_of
+from .calling import Manners, Reading, in_loop, settle
+from .context import Shown, ToolContext, ToolError, relay
+from .docstring import said_by
 from .returned import describe, error_of, output_of
 from .signature import Signature, signature_of
 
@@ -30,34 +33,72 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What both the OpenAI and the Anthropic API take as a tool's name."""
 
 
+GRACE: Final = 5.0
+"""Seconds that a tool in a thread gets to stop when the run is cancelled: our choice."""
+ABANDONED: Final = (
+    "Unknown: it was told to stop and did not. It was left behind, and may still be running and finish what it began. "
+    "Look at the state of things before you repeat it."
+)
+
+_log: Final = logging.getLogger("fsm.tools")
+_log.addHandler(logging.NullHandler())  # a traceback is for whoever configures logging, not for the terminal
+
+
 @attrs.frozen(eq=False)
 class Tool:
-    """A function that the model may call. Calling the object calls the function, as if it were undecorated."""
+    """A function that the model may call. Calling the object calls the function, as if it were undecorated.
+
+    `grace` in seconds, as for `@tool`; `injected` and `workspace` are what its toolbox gives it.
+    """
 
     spec: ToolSpec
     function: Function
     signature: Signature = attrs.field(repr=False)
     reconciler: Reconciler | None = None
+    grace: float = GRACE
+    injected: Mapping[str, object] = attrs.field(factory=dict, repr=False)
+    workspace: Path | None = None
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.function(*args, **kwargs)
 
     async def run(self, run: ToolRun) -> ToolOutput:
         """Run it with arguments that fit the schema. Its own faults are outputs with status ERROR."""
-        threaded = not inspect.iscoroutinefunction(self.function)
-        show = relay(run.progress, asyncio.get_running_loop()) if threaded else run.progress
-        context = ToolContext(run.key, show)
+        shown = Shown(run.progress)
+        show = shown if in_loop(self.function) else relay(shown, asyncio.get_running_loop())
+        context = ToolContext(run.key, show, self.workspace)
         try:
-            arguments = self.signature.bind(run.arguments, context)
-        except Exception as error:  # noqa: BLE001  # a class may refuse a value in any way it likes
-            return ToolOutput(Status.ERROR, f"Error: the arguments were not taken: {describe(error)}. Not started.")
-        return await settle(partial(self.function, **arguments), _RUN, context.cancel)
+            arguments = self.signature.bind(run.arguments, context, self.injected)
+        except ToolError as error:  # a class may refuse a value in any way it likes
+            return ToolOutput(Status.ERROR, f"Error: the arguments were not taken: {error}. Not started.")
+        reading = Reading(output_of, partial(_fault, self.spec.name), lambda: _abandoned(shown))
+        manners = Manners(context.cancel, self.grace, lambda item: context.progress(output_of(item).text))
+        try:
+            return await settle(partial(self.function, **arguments), reading, manners)
+        except asyncio.CancelledError:
+            if not shown.lines:
+                raise
+            return ToolOutput(Status.CANCELLED, _with_lines(STOPPED, shown))
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         """What the tool's own check says about an earlier start; UNKNOWN if there is none, or if it fails itself."""
         if self.reconciler is None:
             return ToolOutput(Status.UNKNOWN, f"Unknown: {self.spec.name} cannot tell whether the call happened.")
-        return await settle(partial(self.reconciler, run), _CHECK, lambda: None)
+        return await settle(partial(self.reconciler, run), _CHECK, Manners(grace=self.grace))
+
+
+def _fault(name: str, error: BaseException) -> ToolOutput:
+    if not isinstance(error, ToolError):
+        _log.warning("tool %s raised", name, exc_info=error)
+    return error_of(error)
+
+
+def _abandoned(shown: Shown) -> ToolOutput:
+    return ToolOutput(Status.UNKNOWN, _with_lines(ABANDONED, shown))
+
+
+def _with_lines(said: str, shown: Shown) -> str:
+    return "\n".join([said, "Until then it had shown:", *shown.lines]) if shown.lines else said
 
 
 def _unchecked(error: BaseException) -> ToolOutput:
@@ -68,8 +109,11 @@ def _found(value: object) -> ToolOutput | None:
     return None if value is None else output_of(value)
 
 
-_RUN: Final = Reading(output_of, error_of)
-_CHECK: Final = Reading[ToolOutput | None](_found, _unchecked)
+def _unfinished() -> ToolOutput:
+    return ToolOutput(Status.UNKNOWN, "Unknown: whether the call happened could not be checked in time.")
+
+
+_CHECK: Final = Reading[ToolOutput | None](_found, _unchecked, _unfinished)
 
 
 @overload
@@ -83,6 +127,7 @@ def tool(
     concurrency_safe: bool = False,
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
+    grace: float = GRACE,
 ) -> Callable[[Function], Tool]: ...
 def tool(
     function: Function | None = None,
@@ -94,17 +139,20 @@ def tool(
     concurrency_safe: bool = False,
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
+    grace: float = GRACE,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
 
     `read_only`: running it changes nothing. `concurrency_safe`: it may run beside others of its turn (a read-only tool
     may still need the line for itself). `idempotent`: running it again with the same key has the effect of running it
     once. `reconcile`: gets the `ToolRun` of a lost start and returns what the tool would have returned, None if it
-    certainly did not happen, or a ToolOutput with status UNKNOWN. `name` and `description` default to the function's
-    name and the first paragraph of its docstring.
+    certainly did not happen, or a ToolOutput with status UNKNOWN. `grace`: seconds that a synchronous function gets to
+    stop when the run is cancelled. `name` and `description` default to the function's name and its docstring.
 
-    The schema comes from the annotations, descriptions from `Annotated[T, "..."]` or an `Args:` section; `Keywords` in
-    `Annotated` adds to it. Raises ConfigError for a declaration that a model cannot be told about.
+    The schema comes from the annotations, descriptions from `Annotated[T, "..."]` or the docstring (Google, NumPy, reST
+    or Epydoc style); `Keywords` in `Annotated` adds to it. `ToolContext` and `Injected[T]` are not the model's to give.
+    What a generator yields is shown as it comes, and what it yields last is the result (or what it returns).
+    Raises ConfigError for a declaration that a model cannot be told about.
     """
     if function is None:
         return partial(
@@ -113,8 +161,9 @@ def tool(
             description=description,
             promises={"read_only": read_only, "concurrency_safe": concurrency_safe, "idempotent": idempotent},
             reconcile=reconcile,
+            grace=grace,
         )
-    return _declare(function, name=name, description=description, promises={}, reconcile=reconcile)
+    return _declare(function, name=name, description=description, promises={}, reconcile=reconcile, grace=grace)
 
 
 def _declare(
@@ -124,13 +173,15 @@ def _declare(
     description: str | None,
     promises: dict[str, bool],
     reconcile: Reconciler | None,
+    grace: float,
 ) -> Tool:
     name = name or str(getattr(function, "__name__", type(function).__name__))
     if not _NAME.fullmatch(name):
         raise ConfigError(f"tool {name!r}: a name has 1 to 64 letters, digits, '_' or '-'; give another with name=...")
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise ConfigError(f"tool {name!r}: a generator has no one result; return it, and show lines with progress()")
-    signature = signature_of(function, name)
-    said = description_of(function) if description is None else description
+    if not grace > 0:
+        raise ConfigError(f"tool {name!r}: grace={grace!r} is no time to stop in; give more than 0 seconds")
+    documented = said_by(function)
+    signature = signature_of(function, name, documented)
+    said = documented.description if description is None else description
     spec = ToolSpec(name, said, signature.schema, **promises, reconcilable=reconcile is not None)
-    return Tool(spec, function, signature, reconcile)
+    return Tool(spec, function, signature, reconcile, grace)

@@ -1,35 +1,39 @@
-"""What a docstring says about a tool and its parameters."""
+"""What a docstring says about a tool and its parameters, in Google, NumPy, reST or Epydoc style."""
 
 import inspect
 import re
 from collections.abc import Callable
 from typing import Final
 
-_SECTION: Final = re.compile(r"^(Args|Arguments|Parameters):\s*$")
-_ENTRY: Final = re.compile(r"^\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+import attrs
+from docstring_parser import ParseError, parse
+
+_LAID_OUT: Final = re.compile(r"^(\s|[-*+] |\d+[.)] )", re.MULTILINE)
+"""A line that begins like this is part of a list or an example: its paragraph keeps its lines."""
 
 
-def description_of(function: Callable[..., object]) -> str:
-    """The first paragraph, on one line."""
-    paragraph = (inspect.getdoc(function) or "").split("\n\n", 1)[0]
-    return " ".join(paragraph.split())
+@attrs.frozen
+class Said:
+    """`description` is everything but the sections; `parameters` are descriptions by name, each on one line."""
+
+    description: str
+    parameters: dict[str, str]
 
 
-def parameters_of(function: Callable[..., object]) -> dict[str, str]:
-    """Descriptions from an `Args:` section (Google style): one `name: text` per parameter, longer ones indented."""
-    found: dict[str, str] = {}
-    name, depth, inside = "", 0, False
-    for line in (inspect.getdoc(function) or "").splitlines():
-        indent = len(line) - len(line.lstrip())
-        if not inside:
-            inside = bool(_SECTION.match(line))
-        elif line.strip() and indent == 0:
-            break
-        elif line.strip():
-            entry = _ENTRY.match(line.strip())
-            if entry and (not name or indent <= depth):
-                name, depth = entry[1], indent
-                found[name] = entry[2].strip()
-            elif name:
-                found[name] = f"{found[name]} {line.strip()}".strip()
-    return found
+def said_by(documented: Callable[..., object] | type) -> Said:
+    """An unreadable docstring is a description as a whole."""
+    text = inspect.getdoc(documented) or ""
+    try:
+        parsed = parse(text)
+    except ParseError:
+        return Said(_unwrapped(text), {})
+    parameters = {
+        parameter.arg_name.lstrip("*"): " ".join((parameter.description or "").split()) for parameter in parsed.params
+    }
+    return Said(_unwrapped(parsed.description or ""), parameters)
+
+
+def _unwrapped(text: str) -> str:
+    """Paragraphs, each on one line unless its lines mean something."""
+    paragraphs = (part.strip("\n") for part in re.split(r"\n\s*\n", text.strip()))
+    return "\n\n".join(part if _LAID_OUT.search(part) else " ".join(part.split()) for part in paragraphs)

@@ -1,6 +1,5 @@
 """From Python annotations to JSON Schema (draft 2020-12), strictly: unknown keys are refused everywhere."""
 
-import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,6 +11,10 @@ import attrs
 
 from states.errors import ConfigError
 from states.records import JSON
+
+from .fields import ABSENT, Field, fields_of
+from .returned import as_json
+from .texts import TEXTS
 
 Schema = dict[str, JSON]
 
@@ -41,17 +44,6 @@ class Keywords:
         self.keywords = keywords
 
 
-@attrs.frozen
-class Field:
-    """One property of an object. `default` is shown to the model where it is a plain scalar."""
-
-    name: str
-    annotation: object
-    required: bool
-    default: object = None
-    description: str = ""
-
-
 def is_union(annotation: object) -> bool:
     return get_origin(annotation) in (Union, UnionType)
 
@@ -75,8 +67,8 @@ class Schemas:
             schema = dict(self.of(field.annotation, f"{where} {field.name!r}"))
             if field.description and "description" not in schema:
                 schema["description"] = field.description
-            if type(field.default) in (str, bool, int, float):
-                schema["default"] = typing.cast(JSON, field.default)
+            if field.default is not ABSENT and field.default is not None:
+                schema |= _default(field.default)
             properties[field.name] = schema
         required: list[JSON] = [field.name for field in fields if field.required]
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -115,6 +107,8 @@ class Schemas:
         except TypeError:  # not hashable, so not one of them
             raise _unsupported(annotation, where) from None
         if isinstance(annotation, type):
+            if annotation in TEXTS:
+                return dict(TEXTS[annotation].schema)
             if issubclass(annotation, Enum):
                 return {"enum": [_scalar(member.value, where) for member in annotation]}
             return self._class(annotation, where)
@@ -142,7 +136,9 @@ class Schemas:
             return {"$ref": f"#/$defs/{self._open[cls]}"}
         if cls in self._named:
             return {"$ref": f"#/$defs/{self._named[cls]}"}
-        fields = _fields_of(cls, where)
+        fields = fields_of(cls, where)
+        if fields is None:
+            raise _unsupported(cls, where)
         name, taken = cls.__name__, {*self._open.values(), *self._named.values()}
         self._open[cls] = name if name not in taken else f"{name}_{len(taken)}"
         schema = self.fields(fields, f"{where}, field")
@@ -153,30 +149,6 @@ class Schemas:
         return {"$ref": f"#/$defs/{name}"}
 
 
-def _fields_of(cls: type, where: str) -> list[Field]:
-    try:
-        hints = typing.get_type_hints(cls, include_extras=True)
-    except (NameError, TypeError) as error:
-        raise ConfigError(f"{where}: the annotations of {cls.__name__} cannot be resolved ({error})") from error
-    if typing.is_typeddict(cls):
-        keys: frozenset[str] = cls.__required_keys__  # type: ignore[attr-defined]  # of every TypedDict
-        return [Field(name, hint, name in keys) for name, hint in hints.items()]
-    if attrs.has(cls):
-        return [
-            Field(a.name, hints.get(a.name, a.type), a.default is attrs.NOTHING, a.default)
-            for a in attrs.fields(cls)
-            if a.init
-        ]
-    if dataclasses.is_dataclass(cls):
-        missing = dataclasses.MISSING
-        return [
-            Field(f.name, hints[f.name], f.default is missing and f.default_factory is missing, f.default)
-            for f in dataclasses.fields(cls)
-            if f.init
-        ]
-    raise _unsupported(cls, where)
-
-
 def _scalar(value: object, where: str) -> JSON:
     plain = value.value if isinstance(value, Enum) else value
     if plain is None or isinstance(plain, bool | int | float | str):
@@ -184,8 +156,17 @@ def _scalar(value: object, where: str) -> JSON:
     raise ConfigError(f"{where}: {value!r} has no JSON form; use strings, numbers, booleans or None")
 
 
+def _default(value: object) -> Schema:
+    """A default that cannot be shown is none of the model's business."""
+    try:
+        return {"default": as_json(value)}
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
 def _unsupported(annotation: object, where: str) -> ConfigError:
     return ConfigError(
         f"{where}: the annotation {annotation!r} has no JSON Schema; use str, int, float, bool, None, Any, unions, "
-        "Literal, Enum, list, set, tuple, dict with str keys, TypedDict, dataclasses or attrs classes"
+        "Literal, Enum, list, set, tuple, dict with str keys, TypedDict, dataclasses, attrs classes, datetime, date, "
+        "time, UUID, Decimal, Path or bytes; Injected[...] for an object of your own that the model does not give"
     )

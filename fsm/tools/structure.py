@@ -9,6 +9,7 @@ import cattrs
 from jsonschema import Draft202012Validator
 
 from .schema import Schemas, is_union
+from .texts import FORMATS, TEXTS, AsText
 
 
 def structure(value: object, annotation: Any) -> object:
@@ -21,7 +22,13 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(detailed_validation=False, forbid_extra_keys=True)
     converter.register_structure_hook_factory(is_union, _union_hook)
     converter.register_structure_hook_func(lambda t: t is NoneType, lambda value, _: value)
+    for kind, text in TEXTS.items():
+        converter.register_structure_hook(kind, _reader(text))
     return converter
+
+
+def _reader(text: AsText) -> Callable[[object, object], object]:
+    return lambda value, _: text.read(value)
 
 
 def _union_hook(union: Any, converter: cattrs.BaseConverter) -> Callable[[object, object], object]:
@@ -29,7 +36,7 @@ def _union_hook(union: Any, converter: cattrs.BaseConverter) -> Callable[[object
 
     def validator(member: object) -> Draft202012Validator:
         schemas = Schemas()
-        return Draft202012Validator(schemas.whole(schemas.of(member, repr(union))))
+        return Draft202012Validator(schemas.whole(schemas.of(member, repr(union))), format_checker=FORMATS)
 
     members = [(validator(member), member) for member in get_args(union)]
 

@@ -9,16 +9,28 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+import attrs
 
 T = TypeVar("T")
 
 
-async def in_thread(call: Callable[[], T], on_cancel: Callable[[], None]) -> T:
+@attrs.frozen
+class Leaving(Generic[T]):
+    """How a call is left: `ask` it to stop, give it `grace` seconds, then answer `abandoned` in its place."""
+
+    ask: Callable[[], None]
+    grace: float
+    abandoned: Callable[[], T]
+
+
+async def in_thread(call: Callable[[], T], leaving: Leaving[T]) -> T:
     """What `call` returns; `call` must not raise.
 
-    A thread cannot be cancelled. On cancellation `on_cancel` is called, then the call is awaited to its end and its
-    value returned: it happened, so that is the true answer. A second cancellation stops the waiting.
+    A thread cannot be cancelled. On cancellation the call is asked to stop, then awaited to its end and its value
+    returned: it happened, so that is the true answer. One that does not come in time is left behind, and that is said.
+    A second cancellation stops the waiting.
     """
     loop = asyncio.get_running_loop()
     landed: asyncio.Future[T] = loop.create_future()
@@ -37,5 +49,6 @@ async def in_thread(call: Callable[[], T], on_cancel: Callable[[], None]) -> T:
     try:
         return await asyncio.shield(landed)
     except asyncio.CancelledError:
-        on_cancel()
-        return await landed
+        leaving.ask()
+        await asyncio.wait([landed], timeout=leaving.grace)
+        return landed.result() if landed.done() else leaving.abandoned()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import attrs
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.protocols import Validator
@@ -16,24 +17,39 @@ from states.records import JSON, Status
 
 from .complaints import complain
 from .decorate import Tool
+from .injected import as_given, resolve
 from .limits import limited
+from .texts import FORMATS
 
 
 class Tools:
     """A `Toolbox` of tools made with `@tool`. `output_dir` takes the whole of outputs that are too long to show.
 
-    Raises ConfigError for two tools of one name, a schema that is none, or something that is no tool.
+    context: the object, or the tuple of objects, that parameters annotated `Injected[...]` take by their type.
+    workspace: the folder that tools find in their `ToolContext`.
+
+    Raises ConfigError for two tools of one name, a schema that is none, something that is no tool, or a dependency that
+    is not in the context.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, output_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        output_dir: Path | None = None,
+        context: object = None,
+        workspace: Path | None = None,
+    ) -> None:
         self._tools: dict[str, Tool] = {}
         self._output_dir = output_dir
+        given = as_given(context)
         for tool in tools:
             if not isinstance(tool, Tool):
                 raise ConfigError(f"{tool!r} is no tool: decorate it with @tool")
             if tool.spec.name in self._tools:
                 raise ConfigError(f"two tools are called {tool.spec.name!r}: rename one with @tool(name=...)")
-            self._tools[tool.spec.name] = tool
+            injected = resolve(tool.signature.needs, given)
+            self._tools[tool.spec.name] = attrs.evolve(tool, injected=injected, workspace=workspace)
         self._specs = tuple(tool.spec for tool in self._tools.values())
         self._validators: Mapping[str, Validator] = {spec.name: _validator(spec) for spec in self._specs}
 
@@ -79,4 +95,4 @@ def _validator(spec: ToolSpec) -> Validator:
         raise ConfigError(f"tool {spec.name!r}: its parameters are no JSON Schema: {error.message}") from error
     if schema.get("type") != "object":
         raise ConfigError(f"tool {spec.name!r}: its parameters must be a JSON Schema with type 'object'")
-    return cls(schema, registry=Registry())  # an own registry: nothing is ever fetched
+    return cls(schema, registry=Registry(), format_checker=FORMATS)  # an own registry: nothing is ever fetched

@@ -6,10 +6,11 @@ import pytest
 from support.bench import Bench
 from support.boxes import Revision
 
-from fsm import Budget, Contract, RunStatus
+from fsm import Budget, Contract, Injected, Loop, RunStatus, ToolContext, tool
 from fsm import events as ev
 from fsm.journal.memory import Fault, MemoryJournal
 from fsm.providers.scripted import Scripted, asks_for, says
+from fsm.tools import Tools
 from states.errors import ConfigError, SessionBusy, UnknownSession
 from states.fold import fold
 from states.messages import AssistantMessage, ToolMessage, UserMessage
@@ -535,3 +536,33 @@ def test_a_turn_starts_after_everything_before_it_was_shown():
     }
     assert places["ToolEnd"] < places["TurnStart"]
     assert [event.turn for event in bench.seen(ev.TurnStart)] == [1, 2]
+
+
+class Stock:
+    def __init__(self, count):
+        self.count = count
+
+
+def test_a_tool_gets_what_the_loop_was_given_as_context(tmp_path):
+    @tool(read_only=True)
+    def count(stock: Injected[Stock], context: ToolContext) -> str:
+        return f"{stock.count} in {context.session} at {context.workspace}"
+
+    bench = Bench(asks_for(("count", {})), says("ok"), tools=[count], context=Stock(7), workspace=tmp_path)
+    asyncio.run(bench.run())
+
+    assert [answer.text for answer in bench.answers()] == [f"7 in s at {tmp_path}"]
+
+
+def test_a_context_that_lacks_what_a_tool_needs_is_told_before_any_run():
+    @tool
+    def count(stock: Injected[Stock]) -> int:
+        return stock.count
+
+    with pytest.raises(ConfigError, match="asks for a Stock"):
+        Bench(tools=[count])
+
+
+def test_a_toolbox_of_ones_own_takes_no_context():
+    with pytest.raises(ConfigError, match="Tools"):
+        Loop(provider=Scripted([]), tools=Tools([]), context=Stock(1), journal=MemoryJournal())

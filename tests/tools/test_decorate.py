@@ -3,16 +3,23 @@
 import asyncio
 import contextvars
 import dataclasses
+import datetime as dt
+import logging
 import math
 import sys
 import threading
+import uuid
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TypedDict
+from pathlib import Path
+from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
 
 import attrs
 import pytest
 
-from fsm.tools import ToolContext, ToolError, tool
+from fsm.tools import Injected, ToolContext, ToolError, Tools, tool
+from states.errors import ConfigError
+from states.messages import Image
 from states.ports import ToolOutput, ToolRun
 from states.records import Status
 
@@ -65,6 +72,18 @@ def run(made, key="s:1", progress=lambda _: None, **arguments):
         (list[int] | Pair | None, None, None),
         (Any, {"free": [1, None]}, {"free": [1, None]}),
         (dict, {"free": 1}, {"free": 1}),
+        (dt.datetime, "2026-01-02T03:04:05Z", dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)),
+        (dt.date, "2026-01-02", dt.date(2026, 1, 2)),
+        (dt.time, "03:04", dt.time(3, 4)),
+        (date_or_time := dt.date | dt.datetime, "2026-01-02", dt.date(2026, 1, 2)),
+        (date_or_time, "2026-01-02T00:00", dt.datetime(2026, 1, 2)),  # noqa: DTZ001  # as it was sent
+        (uuid.UUID, str(uuid.UUID(int=7)), uuid.UUID(int=7)),
+        (Decimal, "1.10", Decimal("1.10")),
+        (Decimal, 0.1, Decimal("0.1")),
+        (Path, "a/b", Path("a/b")),
+        (bytes, "AP8=", b"\0\xff"),
+        (dict[str, list[dt.date | None]], {"a": ["2026-01-02", None]}, {"a": [dt.date(2026, 1, 2), None]}),
+        (Annotated[Decimal, "how much"] | None, "2", Decimal(2)),
     ],
     ids=str,
 )
@@ -91,7 +110,7 @@ def test_a_class_may_refuse_a_value_before_anything_starts():
     output = run(f, pair={"left": -1})
 
     assert output.status is Status.ERROR
-    assert "left is negative" in output.text
+    assert "pair: ValueError: left is negative" in output.text
     assert "Not started" in output.text
     assert not started
 
@@ -107,6 +126,10 @@ def test_a_class_may_refuse_a_value_before_anything_starts():
         (Box(1.5), '{"size":1.5}'),
         ({"a": math.nan, "b": math.inf, 3: 2**70}, '{"a":"nan","b":"inf","3":"0x400000000000000000"}'),
         ({"x": "\ud800\0"}, '{"x":"\\\\ud800\\\\x00"}'),
+        (
+            [dt.date(2026, 1, 2), uuid.UUID(int=7), Decimal("1.10"), Path("a"), b"\0\xff", Colour.RED],
+            '["2026-01-02","00000000-0000-0000-0000-000000000007","1.10","a","AP8=","red"]',
+        ),
     ],
     ids=str,
 )
@@ -150,11 +173,13 @@ def test_what_a_tool_raises_becomes_an_error(error, text, asynchronous):
     assert run(made) == ToolOutput(Status.ERROR, text)
 
 
-def test_a_value_without_a_json_form_is_an_error_that_says_that_the_tool_ran():
-    endless = []
-    endless.append(endless)
+ENDLESS = []
+ENDLESS.append(ENDLESS)
 
-    output = run(tool(name="f")(lambda: endless))
+
+@pytest.mark.parametrize("value", [ENDLESS, object(), {"deep": [object()]}, print, dt.UTC])
+def test_a_value_without_a_json_form_is_an_error_that_says_that_the_tool_ran(value):
+    output = run(tool(name="f")(lambda: value))
 
     assert output.status is Status.ERROR
     assert "ran to its end" in output.text
@@ -359,3 +384,223 @@ def test_importing_the_package_imports_none_of_its_parts():
 
     subprocess.run([sys.executable, "-c", code], check=True)
     assert "fsm.tools" in before
+
+
+PICTURE = Image("image/png", "AAAA")
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "images"),
+    [
+        (PICTURE, "", (PICTURE,)),
+        (["before", PICTURE, {"a": 1}, PICTURE], 'before\n{"a":1}', (PICTURE, PICTURE)),
+        ([], "[]", ()),
+    ],
+)
+def test_pictures_stand_beside_the_text(value, text, images):
+    assert run(tool(name="f")(lambda: value)) == ToolOutput(Status.OK, text, images=images)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_a_generator_yields_is_shown_and_the_last_is_the_result(asynchronous):
+    @tool(name="f")
+    def steps(count: int):
+        for number in range(count):
+            yield {"step": number}
+
+    @tool(name="f")
+    async def later(count: int):
+        for number in range(count):
+            yield {"step": number}
+
+    lines = []
+    output = run(later if asynchronous else steps, progress=lines.append, count=3)
+
+    assert output == ToolOutput(Status.OK, '{"step":2}')
+    assert lines == ['{"step":0}', '{"step":1}', '{"step":2}']
+    assert run(later if asynchronous else steps, count=0) == ToolOutput(Status.OK, "")
+
+
+def test_a_generator_that_returns_a_value_means_that_one():
+    @tool
+    def steps():
+        yield "working"
+        return "done"
+
+    assert run(steps) == ToolOutput(Status.OK, "done")
+
+
+def test_a_generator_that_raises_is_an_error():
+    @tool
+    async def steps():
+        yield "working"
+        raise ValueError("stuck")
+
+    assert run(steps) == ToolOutput(Status.ERROR, "Error: ValueError: stuck")
+
+
+def test_a_cancelled_generator_is_closed_and_what_it_had_shown_is_kept():
+    closed = []
+
+    async def main():
+        reached = asyncio.Event()
+
+        @tool
+        async def steps():
+            try:
+                yield "one of three"
+                reached.set()
+                await asyncio.Event().wait()
+            finally:
+                closed.append(True)
+
+        task = asyncio.create_task(steps.run(ToolRun("steps", {}, "s:1")))
+        await reached.wait()
+        task.cancel()
+        return await task
+
+    output = asyncio.run(main())
+
+    assert output.status is Status.CANCELLED
+    assert output.text.endswith("Until then it had shown:\none of three")
+    assert closed == [True]
+
+
+def test_a_thread_that_will_not_stop_is_left_behind_with_a_true_word():
+    started, release = threading.Event(), threading.Event()
+
+    @tool(grace=0.01)
+    def stubborn(context: ToolContext) -> str:
+        context.progress("half way")
+        started.set()
+        release.wait(10)
+        return "done after all"
+
+    async def main():
+        task = asyncio.create_task(stubborn.run(ToolRun("stubborn", {}, "s:1")))
+        await asyncio.to_thread(started.wait, 10)
+        task.cancel()
+        return await task
+
+    output = asyncio.run(main())
+    release.set()
+
+    assert output.status is Status.UNKNOWN
+    assert "may still be running" in output.text
+    assert output.text.endswith("half way")
+
+
+def test_a_tool_can_wait_for_its_cancellation():
+    context = ToolContext("s:1")
+    assert not context.wait_cancelled(0)
+    context.cancel()
+    assert context.wait_cancelled(60)
+
+
+class Database:
+    def find(self):
+        return "found"
+
+
+@runtime_checkable
+class Finder(Protocol):
+    def find(self) -> str: ...
+
+
+class Unfindable(Protocol):
+    def find(self) -> str: ...
+
+
+@tool
+def search(query: str, db: Injected[Database], context: ToolContext, cache: Injected[dict[str, str] | None] = None):
+    """Search."""
+    return [query, db.find(), cache, context.session, str(context.workspace)]
+
+
+def test_a_dependency_is_found_by_its_type_and_is_not_in_the_schema(tmp_path):
+    def answer(context):
+        tools = Tools([search], context=context, workspace=tmp_path)
+        return asyncio.run(tools.run(ToolRun("search", {"query": "q"}, "my:session:7"))).text
+
+    assert list(search.spec.parameters["properties"]) == ["query"]
+    assert answer(Database()) == f'["q","found",null,"my:session","{tmp_path}"]'
+    assert answer((Database(), {"a": "b"})) == f'["q","found",{{"a":"b"}},"my:session","{tmp_path}"]'
+
+
+def test_a_dependency_may_be_a_protocol():
+    @tool
+    def look(finder: Injected[Finder]):
+        return finder.find()
+
+    tools = Tools([look], context=Database())
+
+    assert asyncio.run(tools.run(ToolRun("look", {}, "s:1"))).text == "found"
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        (None, ("'search'", "'db'", "Database", "holds nothing", "Loop(context=...)")),
+        ("text", ("'search'", "'db'", "Database", "holds str")),
+        ((Database(), Database()), ("'search'", "'db'", "2 of them")),
+    ],
+)
+def test_a_missing_dependency_is_told_when_the_tools_are_gathered(context, words):
+    with pytest.raises(ConfigError) as refused:
+        Tools([search], context=context)
+
+    for word in words:
+        assert word in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [Unfindable, Any])
+def test_a_dependency_without_a_type_to_look_for_is_refused(kind):
+    def f(value): ...
+
+    f.__annotations__ = {"value": Injected[kind]}
+
+    with pytest.raises(ConfigError, match=r"'value'.*cannot be found by its type"):
+        tool(f)
+
+
+@pytest.mark.parametrize("given", [0, -1, math.nan])
+def test_a_grace_that_is_no_time_is_refused(given):
+    with pytest.raises(ConfigError, match="grace"):
+        tool(grace=given)(run)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "words"),
+    [
+        (list[dt.date], ["2026-01-02", "tomorrow"], "value[1]: 'tomorrow' is not a 'date'"),
+        (uuid.UUID, "7", "value: '7' is not a 'uuid'"),
+        (Decimal, "NaN", "value: 'NaN' is not a 'decimal'"),
+        (Decimal, "one", "value: 'one' is not a 'decimal'"),
+        (bytes, "*", "value: '*' is not a 'base64'"),
+        (dt.datetime, 5, "value: expected string, got integer 5"),
+    ],
+)
+def test_a_text_that_is_no_such_value_is_a_complaint_that_names_its_path(annotation, given, words):
+    def f(value): ...
+
+    f.__annotations__ = {"value": annotation}
+
+    assert words in Tools([tool(f)]).complaint("f", {"value": given})
+
+
+def test_the_traceback_is_in_the_log_and_only_there(caplog):
+    caplog.set_level(logging.WARNING, "fsm.tools")
+
+    @tool
+    def explode() -> None:
+        raise KeyError("x")
+
+    assert run(explode) == ToolOutput(Status.ERROR, "Error: KeyError: 'x'")
+    assert "tool explode raised" in caplog.text
+    assert "in explode" in caplog.text
+
+
+def test_what_a_tool_says_on_purpose_is_not_logged(caplog):
+    run(tool(name="f")(lambda: _raise(ToolError("no such page."))))
+
+    assert not caplog.records

@@ -2,8 +2,11 @@
 
 import dataclasses
 import datetime as dt
+import uuid
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal, NewType, NotRequired, Optional, TypedDict
 
 import attrs
@@ -103,6 +106,13 @@ POINT = {
         (dict[str, bool], {"type": "object", "additionalProperties": {"type": "boolean"}}),
         (Mapping[str, Any], {"type": "object", "additionalProperties": {}}),
         (Metres, {"type": "number"}),
+        (dt.datetime, {"type": "string", "format": "date-time"}),
+        (dt.date, {"type": "string", "format": "date"}),
+        (dt.time, {"type": "string", "format": "time"}),
+        (uuid.UUID, {"type": "string", "format": "uuid"}),
+        (Decimal, {"type": ["string", "number"], "format": "decimal"}),
+        (Path, {"type": "string", "format": "path"}),
+        (list[bytes], {"type": "array", "items": {"type": "string", "format": "base64"}}),
         (Annotated[int, "how many", Keywords(minimum=1)], {"type": "integer", "description": "how many", "minimum": 1}),
         (Point, POINT),
         (
@@ -179,11 +189,11 @@ def test_names_descriptions_defaults_and_promises_reach_the_spec():
 
     spec = find.spec
 
-    assert (spec.name, spec.description) == ("find", "Look for something, quickly.")
+    assert (spec.name, spec.description) == ("find", "Look for something, quickly.\n\nMore about it.")
     assert spec.parameters["properties"] == {
         "query": {"type": "string", "description": "what to look for, in plain words"},
         "limit": {"type": "integer", "description": "how many: at most", "default": 5},
-        "colour": {"enum": ["red", "blue"]},
+        "colour": {"enum": ["red", "blue"], "default": "red"},
         "where": {"type": "string", "description": "told twice", "default": "here"},
     }
     assert spec.parameters["required"] == ["query"]
@@ -218,25 +228,21 @@ def _stars(**values: int): ...
 def _positional(value: int, /): ...
 
 
-def _when(value: dt.datetime): ...
+def _odd(value: object): ...
 
 
 def _keys(value: dict[int, str]): ...
 
 
-def _bytes(value: list[bytes]): ...
+def _complex(value: list[complex]): ...
 
 
 def _nowhere(value: "Nowhere"): ...  # noqa: F821  # that is the point
 
 
-def _generator(value: int):
-    yield value
-
-
 @dataclasses.dataclass
 class Odd:
-    when: dt.datetime
+    when: dt.timedelta
 
 
 def _inside(value: Odd): ...
@@ -249,12 +255,11 @@ def _inside(value: Odd): ...
         (_star, ("'_star'", "'values'", "*args")),
         (_stars, ("'_stars'", "'values'", "**kwargs")),
         (_positional, ("'_positional'", "'value'", "positional-only")),
-        (_when, ("'_when'", "'value'", "datetime")),
+        (_odd, ("'_odd'", "'value'", "object", "Injected[...]")),
         (_keys, ("'_keys'", "'value'", "dict[int, str]")),
-        (_bytes, ("'_bytes'", "'value'", "bytes")),
-        (_inside, ("'_inside'", "'value'", "'when'", "datetime")),
+        (_complex, ("'_complex'", "'value'", "complex")),
+        (_inside, ("'_inside'", "'value'", "'when'", "timedelta")),
         (_nowhere, ("'_nowhere'", "Nowhere")),
-        (_generator, ("'_generator'", "generator")),
         (lambda: None, ("'<lambda>'", "name=")),
     ],
 )
@@ -264,3 +269,92 @@ def test_a_bad_declaration_is_refused_in_a_sentence(function, words):
 
     for word in words:
         assert word in str(refused.value)
+
+
+def _google(query: str, limit: int = 1):
+    """Find it.
+
+    Args:
+        query: what to look for
+        limit: how many
+    """
+
+
+def _numpy(query: str, limit: int = 1):
+    """Find it.
+
+    Parameters
+    ----------
+    query : str
+        what to
+        look for
+    limit : int
+        how many
+    """
+
+
+def _rest(query: str, limit: int = 1):
+    """Find it.
+
+    :param query: what to look for
+    :param limit: how many
+    :returns: nothing
+    """
+
+
+@pytest.mark.parametrize("function", [_google, _numpy, _rest])
+def test_each_style_of_docstring_describes_the_parameters(function):
+    spec = tool(function).spec
+
+    assert spec.description == "Find it."
+    assert {name: schema["description"] for name, schema in spec.parameters["properties"].items()} == {
+        "query": "what to look for",
+        "limit": "how many",
+    }
+
+
+def test_lists_in_a_docstring_keep_their_lines():
+    @tool
+    def f() -> None:
+        """Do one
+        of these:
+
+        - the first
+        - the second
+        """
+
+    assert f.spec.description == "Do one of these:\n\n- the first\n- the second"
+
+
+@attrs.frozen
+class Order:
+    """An order.
+
+    Attributes:
+        name: what is ordered
+    """
+
+    name: str
+    pair: Pair = Pair(1)
+
+
+def test_the_fields_of_a_class_are_described_and_their_defaults_shown():
+    @tool
+    def f(order: Order, colours: list[Colour] = [Colour.RED]) -> None: ...  # noqa: B006  # shown, never changed
+
+    properties = f.spec.parameters["properties"]
+
+    assert properties["order"]["properties"]["name"] == {"type": "string", "description": "what is ordered"}
+    assert properties["order"]["properties"]["pair"]["default"] == {"left": 1, "right": "r"}
+    assert properties["colours"]["default"] == ["red"]
+
+
+NOTHING = object()
+
+
+def test_a_default_without_a_json_form_is_not_shown():
+    @tool
+    def f(value: Any = NOTHING) -> None: ...
+
+    assert f.spec.parameters["properties"] == {"value": {}}
+    assert f.spec.parameters["required"] == []

@@ -22,6 +22,8 @@ TOTAL: Final = 4 * 3600.0
 """Seconds that one command may run, however much it prints: our choice, so that every run ends."""
 OUTPUT: Final = 256 * 1024 * 1024
 """Characters that one command may print: our choice, far above what a build prints."""
+GRACE: Final = 30.0
+"""Seconds to wait for a stopped command: above SIGTERM's grace and all rounds of SIGKILL, which end by themselves."""
 SECRETS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 _STARTUP: Final = ("BASH_ENV", "ENV")
 """Scripts that bash would run first: a command is itself and nothing else."""
@@ -33,7 +35,7 @@ def bash_tool(
     """`hidden_env` are names of variables that commands do not get, besides the known API keys."""
     hidden = {*SECRETS, *_STARTUP, *hidden_env}
 
-    @tool(reconcile=reconcile)
+    @tool(reconcile=reconcile, grace=GRACE)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
         context: ToolContext,

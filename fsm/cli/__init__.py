@@ -13,6 +13,7 @@ from .check import check
 from .demo import demo
 from .diagram import diagram
 from .doctor import doctor
+from .report import report
 from .resume import resume
 from .run import run
 from .sessions import sessions
@@ -47,7 +48,7 @@ def interlock(debug: bool) -> None:
     """
 
 
-for _command in (run, resume, steer, cancel, sessions, show, audit, diagram, check, doctor, demo):
+for _command in (run, resume, steer, cancel, sessions, show, audit, report, diagram, check, doctor, demo):
     interlock.add_command(_command)
 
 

@@ -23,10 +23,10 @@ def audit(session: str, graph: str | None, **given: Any) -> int:
     from fsm.audit import audit as rederive
     from fsm.config import settings
     from fsm.graph import GRAPH
+    from fsm.summary import head, summary
 
     from .find_graph import find_graph
     from .past import examined
-    from .summary import head, summary
     from .terminal import out
 
     chosen = settings(options.as_flags(given), os.environ)

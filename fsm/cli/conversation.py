@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from fsm import receipt
 from states.messages import calls_of, text_of
 from states.records import (
     Approval,
@@ -25,7 +26,6 @@ from states.records import (
 )
 from states.verdicts import Pass, Retry
 
-from . import receipt
 from .progress import label
 
 SHOWN: Final = 20

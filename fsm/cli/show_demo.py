@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import fsm
-from fsm import demo
+from fsm import demo, receipt
 from fsm.audit import audit
 from fsm.config import Settings
 from fsm.demo.repository import unpack
@@ -18,11 +18,11 @@ from fsm.graph import GRAPH
 from fsm.loop import Loop
 from fsm.providers import Replay
 from fsm.result import Result
+from fsm.summary import summary
 from states.contract import Permission
 from states.errors import ConfigError
 from states.records import Entry, Finalized
 
-from . import receipt
 from .assemble import assemble, new_run
 from .execute import execute
 from .hints import command
@@ -31,7 +31,6 @@ from .progress import Progress
 from .remember import remember
 from .stage import Publish, Stage
 from .status import Status
-from .summary import summary
 from .terminal import out, say
 
 SESSION: Final = "demo"

@@ -177,7 +177,7 @@ def test_help_and_version_load_nothing_heavy(interlock):
 
     assert not {"rich", "httpx", "apsw", "jsonschema", "fsm.checks", "fsm.draw", "fsm.journal"} & set(loaded)
     shown = interlock("--help").stdout
-    for name in ("run", "resume", "steer", "cancel", "sessions", "show", "audit", "diagram", "check", "demo"):
+    for name in ("run", "resume", "steer", "cancel", "sessions", "show", "audit", "report", "diagram", "check", "demo"):
         assert f"  {name} " in shown
     assert interlock("--version").stdout.startswith("interlock ")
 

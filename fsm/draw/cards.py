@@ -123,12 +123,12 @@ def aside_x(card: int) -> int:
     return WIDTH - MARGIN - ASIDE + card - CARD
 
 
-def width(drawn: Picture) -> int:
-    """Of a running state's card: as much as its longest line needs."""
+def width(drawn: Picture, number: int) -> int:
+    """Of a running state's card: as much as its longest line needs, with so many pixels between two row numbers."""
     lines = (line for node in drawn.nodes for checklist in checklists(drawn, node.state) for line in checklist.lines)
-    return max((CARD, *(_needed(line) for line in lines)))
+    return max((CARD, *(_needed(line, number) for line in lines)))
 
 
-def _needed(line: Line) -> int:
+def _needed(line: Line, number: int) -> int:
     letters = len(line.name) + sum(len(also) + 2 for also in line.also)
-    return TEXT + NAME * letters + NUMBER * (len(line.rows) - 1) + 2 * INSET
+    return TEXT + NAME * letters + number * (len(line.rows) - 1) + 2 * INSET

@@ -2,7 +2,7 @@
 
 import attrs
 
-from .cards import CARD, MARGIN, WIDTH, Card, aside, aside_x, spine, width
+from .cards import CARD, MARGIN, NUMBER, WIDTH, Card, aside, aside_x, spine, width
 from .picture import Picture
 from .rails import Rail, rails
 from .tracks import Drop, Label, lay
@@ -22,12 +22,12 @@ class Plan:
     height: int
 
 
-def plan(drawn: Picture, legend_height: int) -> Plan:
-    """The track plan of a picture. `legend_height`: pixels to keep free at the upper right."""
-    card = width(drawn)
+def plan(drawn: Picture, legend_height: int, number: int = NUMBER) -> Plan:
+    """The track plan. Pixels: legend_height to keep free at the upper right, number between two row numbers."""
+    card = width(drawn, number)
     running = spine(drawn, card)
     resting, notes_y = aside(drawn, aside_x(card), max(placed.bottom for placed in running), legend_height)
-    tracks = lay(running, resting)
+    tracks = lay(running, resting, number)
     return Plan(
         (*running, *resting),
         (*rails(tracks.exits, card), *tracks.loops),

@@ -4,8 +4,10 @@ import re
 from typing import Final
 
 from fsm.graph import Graph
+from states.names import State
 
 from .checklist import Asks, checklists
+from .marks import PLAIN, Marks
 from .picture import Anywhere, Edge, Kind, Node, Picture, Way, numbers, picture
 
 ARROWS: Final = {Way.ONWARD: "-->", Way.RETRY: "-.->", Way.SUSPEND: "-.-o", Way.FAIL: "--x"}
@@ -16,18 +18,18 @@ SHAPES: Final = {
     Kind.REST: ('(["', '"])'),
     Kind.END: ('[["', '"]]'),
 }
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_ ,]")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_ ,+−×.:]")
 
 
-def mermaid(graph: Graph, taken: frozenset[int] = frozenset()) -> str:
-    """The table as Mermaid 11 text. `taken`: numbers of rows that a session took; their edges are thick."""
-    drawn = picture(graph)
+def mermaid(graph: Graph, marks: Marks = PLAIN, part: State | None = None) -> str:
+    """The table as Mermaid 11 text. Edges with rows that stand out are thick. part: one state and its rows."""
+    drawn = picture(graph, part)
     return "\n".join(
         (
             "flowchart TB",
-            *(f"    {_node(drawn, node)}" for node in drawn.nodes),
-            *(f"    {_edge(edge, taken)}" for edge in drawn.edges),
-            *(f"    {line}" for line in _anywhere(drawn.anywhere)),
+            *(f"    {_node(drawn, node, marks)}" for node in drawn.nodes),
+            *(f"    {_edge(edge, marks)}" for edge in drawn.edges),
+            *(f"    {line}" for line in _anywhere(drawn.anywhere, marks)),
             "",
         )
     )
@@ -38,13 +40,20 @@ def safe(words: str) -> str:
     return _UNSAFE.sub("_", words)
 
 
-def label(edge: Edge) -> str:
+def label(edge: Edge, marks: Marks = PLAIN) -> str:
     """Row numbers, and the event of an edge that leads onward: the arrow says what the others are."""
     events = [event for event, _ in edge.events] if edge.way is Way.ONWARD else []
-    return safe(" ".join((*events, numbers(edge.rows))))
+    times = sum(marks.taken.get(numbered.number, 0) for numbered in edge.rows)
+    return safe(" ".join((*events, numbers(edge.rows, marks), *([f"×{times}"] if times > 1 else []))))
 
 
-def _node(drawn: Picture, node: Node) -> str:
+def beside(state: State, marks: Marks) -> list[str]:
+    """What a session's picture says of a state, in its box."""
+    words = [marks.spent[state]] if state in marks.spent else []
+    return [safe(word) for word in (*words, *([marks.stands] if state is marks.here else []))]
+
+
+def _node(drawn: Picture, node: Node, marks: Marks) -> str:
     """A state with the gates and facts that its rows ask, in order."""
     names = [
         f"<i>{safe(line.name)}</i>" if line.asks is Asks.FACT else safe(line.name)
@@ -53,18 +62,26 @@ def _node(drawn: Picture, node: Node) -> str:
         if line.asks is not Asks.SUM
     ]
     before, after = SHAPES[node.kind]
-    return f"{node.state}{before}{'<br/>'.join((f'<b>{node.state}</b>', *names))}{after}"
+    lines = (f"<b>{node.state}</b>", *beside(node.state, marks), *names)
+    return f"{node.state}{before}{'<br/>'.join(lines)}{after}"
 
 
-def _edge(edge: Edge, taken: frozenset[int]) -> str:
-    took = any(numbered.number in taken for numbered in edge.rows)
-    return f"{edge.source} {TOOK if took else ARROWS[edge.way]}|{label(edge)}| {edge.target}"
+def _edge(edge: Edge, marks: Marks) -> str:
+    strikes = any(numbered.number in marks.striking for numbered in edge.rows)
+    words = label(edge, marks)
+    return f"{edge.source} {TOOK if strikes else ARROWS[edge.way]}|{_quoted(words, marks)}| {edge.target}"
 
 
-def _anywhere(notes: tuple[Anywhere, ...]) -> list[str]:
+def _quoted(words: str, marks: Marks) -> str:
+    """Signs such as + and × are only safe within quotes."""
+    return words if marks == PLAIN else f'"{words}"'
+
+
+def _anywhere(notes: tuple[Anywhere, ...], marks: Marks) -> list[str]:
     if not notes:
         return []
+    edges = ((note, safe(f"{note.event} {numbers(note.rows, marks)}")) for note in notes)
     return [
         'anywhere("every running state")',
-        *(f"anywhere {ARROWS[note.way]}|{safe(f'{note.event} {numbers(note.rows)}')}| {note.target}" for note in notes),
+        *(f"anywhere {ARROWS[note.way]}|{_quoted(words, marks)}| {note.target}" for note, words in edges),
     ]

@@ -7,8 +7,11 @@ import attrs
 
 from fsm.graph import Graph, Row
 from gates.gate import Asked
+from states.errors import ConfigError
 from states.names import ENDS, INITIAL, RESTING, RUNNING, Event, State
 from states.verdicts import Retry
+
+from .marks import PLAIN, Marks
 
 
 class Kind(StrEnum):
@@ -84,6 +87,10 @@ class Anywhere:
     def way(self) -> Way:
         return self.rows[0].way
 
+    def of(self, state: State) -> "Anywhere":
+        """The one of these rows that is this state's."""
+        return attrs.evolve(self, rows=tuple(numbered for numbered in self.rows if numbered.row.source is state))
+
 
 @attrs.frozen
 class Picture:
@@ -92,17 +99,25 @@ class Picture:
     anywhere: tuple[Anywhere, ...]
 
 
-def picture(graph: Graph) -> Picture:
-    """What there is to draw of a table. States that no row names are left out."""
+def picture(graph: Graph, part: State | None = None) -> Picture:
+    """What there is to draw of a table. States that no row names are left out.
+
+    part: only this state and the rows that lead out of it. Raises ConfigError where none does.
+    """
     rows = tuple(Numbered(number, row) for number, row in enumerate(graph, 1))
     anywhere = _anywhere(rows)
+    if part is not None:
+        rows = tuple(numbered for numbered in rows if numbered.row.source is part)
+        anywhere = tuple(note.of(part) for note in anywhere if part in RUNNING)
+        if not rows:
+            raise ConfigError(f"no row of the table leads out of {part}")
     covered = {numbered.number for note in anywhere for numbered in note.rows}
     pairs: dict[tuple[State, State], list[Numbered]] = {}
     for numbered in rows:
         if numbered.number not in covered:
             pairs.setdefault((numbered.row.source, numbered.row.target), []).append(numbered)
     order = list(State)
-    named = {INITIAL} | {state for row in graph for state in (row.source, row.target)}
+    named = {part or INITIAL} | {state for numbered in rows for state in (numbered.row.source, numbered.row.target)}
     return Picture(
         tuple(Node(state, _kind(state)) for state in order if state in named),
         tuple(
@@ -133,8 +148,10 @@ def _kind(state: State) -> Kind:
     return Kind.REST if state in RESTING else Kind.RUNNING
 
 
-def numbers(rows: tuple[Numbered, ...]) -> str:
+def numbers(rows: tuple[Numbered, ...], marks: Marks = PLAIN) -> str:
     """Row numbers in words: "5", "16, 18", "36 to 42"."""
+    if marks.compares:
+        return ", ".join(marks.name(numbered.number) for numbered in rows)
     values = [numbered.number for numbered in rows]
     runs: list[list[int]] = []
     for value in values:

@@ -2,12 +2,15 @@
 
 from fsm.graph import Graph
 from states.errors import ConfigError
+from states.names import State
 
-from .svg import one_scheme
+from .marks import PLAIN, Marks
+from .svg import svg
+from .theme import Theme
 
 
-def png(graph: Graph, taken: frozenset[int] = frozenset(), *, dark: bool = False, zoom: float = 2) -> bytes:
-    """The table as PNG, `zoom` times as large as the SVG. Its letters are this machine's, so its bytes may differ.
+def png(graph: Graph, marks: Marks = PLAIN, part: State | None = None, *, dark: bool = False, zoom: float = 2) -> bytes:
+    """The picture of `svg` as PNG, `zoom` times as large. Its letters are this machine's, so its bytes may differ.
 
     Raises ConfigError without the extra.
     """
@@ -17,4 +20,4 @@ def png(graph: Graph, taken: frozenset[int] = frozenset(), *, dark: bool = False
         raise ConfigError(
             "PNG needs the extra `diagrams`: pip install 'interlock[diagrams]' (SVG needs none)"
         ) from error
-    return bytes(svg_to_bytes(svg_string=one_scheme(graph, taken, dark=dark), zoom=zoom))
+    return bytes(svg_to_bytes(svg_string=svg(graph, marks, part, theme=Theme.DARK if dark else Theme.LIGHT), zoom=zoom))

@@ -4,12 +4,14 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from fsm.graph import Graph
+from states.names import State
 
-from .cards import ASIDE, FOOT, HEADER, INSET, LINE, TEXT, Card, Side
+from .cards import ASIDE, FOOT, HEADER, INSET, LINE, NUMBER, TEXT, Card, Side
 from .layout import Plan, plan
-from .picture import Anywhere, Kind, Way, numbers, picture
+from .marks import PLAIN, Marks
+from .picture import Anywhere, Kind, Numbered, Way, numbers, picture
 from .rails import Rail, Stub
-from .theme import DARK, LIGHT, Palette, adaptive, sheet
+from .theme import Theme, sheet
 from .tracks import Drop, Label
 
 CORNER: Final = 9
@@ -25,18 +27,21 @@ CAPTION: Final = (
     "Slanted names are facts: they only look.",
     "Numbers are rows of the table.",
 )
-LEGEND_HEIGHT: Final = 44 + ROW_HEIGHT * (len(KEY) + 1) + 18 * len(CAPTION)
+TRACKS: Final = {"took": "taken", "added": "track added", "removed": "track removed"}
+HEADS: Final = {"took": "took", "added": "head added", "removed": "head removed"}
+SIGNED: Final = 32
+"""Between two row numbers with a sign, such as +12."""
 
 
-def svg(graph: Graph, taken: frozenset[int] = frozenset()) -> str:
-    """The table as SVG. `taken`: numbers of rows that a session took (`session_path`); they stand out."""
-    return render(graph, taken, adaptive())
+def svg(graph: Graph, marks: Marks = PLAIN, part: State | None = None, *, theme: Theme = Theme.AUTO) -> str:
+    """The table as SVG. marks: what stands out. part: one state and the rows that lead out of it.
 
-
-def render(graph: Graph, taken: frozenset[int], style: str) -> str:
-    """The drawing under one style sheet."""
-    drawn = picture(graph)
-    planned = plan(drawn, LEGEND_HEIGHT)
+    Raises ConfigError for a part that no row leads out of.
+    """
+    drawn = picture(graph, part)
+    keys = _keys(marks)
+    height = 44 + ROW_HEIGHT * max(len(keys), len(KEY) + 1) + 18 * len(CAPTION)
+    planned = plan(drawn, height, SIGNED if marks.compares else NUMBER)
     root = ET.Element(
         "svg",
         {
@@ -47,22 +52,24 @@ def render(graph: Graph, taken: frozenset[int], style: str) -> str:
             "role": "img",
         },
     )
-    ET.SubElement(root, "title").text = "The loop: every move that a run can make"
+    ET.SubElement(root, "title").text = _title(marks, part)
+    style = sheet(theme, compares=marks.compares)
     ET.SubElement(root, "style").text = style
     _box(root, "ground", (0, 0, planned.width, planned.height), 10)
-    tracks = ET.SubElement(root, "g", {"class": "faded"} if taken else {})
+    tracks = ET.SubElement(root, "g", {"class": "faded"} if marks.striking else {})
     for rail in planned.rails:
         _rail(tracks, rail)
     for drop in planned.drops:
         _drop(tracks, drop, "track onward main", "head onward")
-    _taken(root, planned, taken)
+    _striking(root, planned, marks)
     _start(root, planned)
     for card in planned.cards:
-        _card(root, card)
+        _card(root, card, marks)
     for label in planned.labels:
-        _label(root, label, taken)
-    _notes(root, drawn.anywhere, planned, taken)
-    _legend(root, planned.aside_x, taken)
+        _label(root, label, marks)
+    _times(root, planned, marks)
+    _notes(root, drawn.anywhere, planned, marks, everywhere=part is None)
+    _legend(root, planned.aside_x, keys)
     ET.indent(root, " ")
     return ET.tostring(root, encoding="unicode") + "\n"
 
@@ -92,16 +99,37 @@ def _rail(root: ET.Element, rail: Rail) -> None:
     _arrow(root, f"head {rail.way}", rail.end_x, rail.end_y, side)
 
 
-def _taken(root: ET.Element, planned: Plan, taken: frozenset[int]) -> None:
-    """The whole way of each row that a session took, over everything else."""
+def _striking(root: ET.Element, planned: Plan, marks: Marks) -> None:
+    """The whole way of each row that stands out, over everything else."""
     for rail in planned.rails:
         for stub in rail.stubs:
-            if stub.numbered.number in taken:
-                _path(root, "taken", _merge(stub, rail) + _along(stub, rail) + _arrival(rail))
-                _arrow(root, "took", rail.end_x, rail.end_y, 1 if rail.x > rail.end_x else -1)
+            look = marks.look(stub.numbered.number)
+            if look:
+                route = _merge(stub, rail) + _along(stub, rail) + _arrival(rail)
+                _path(root, TRACKS[look], route)
+                _arrow(root, HEADS[look], rail.end_x, rail.end_y, 1 if rail.x > rail.end_x else -1)
     for drop in planned.drops:
-        if any(numbered.number in taken for numbered in drop.rows):
-            _drop(root, drop, "taken", "took")
+        look = _first_look(drop.rows, marks)
+        if look:
+            _drop(root, drop, TRACKS[look], HEADS[look])
+
+
+def _first_look(rows: tuple[Numbered, ...], marks: Marks) -> str:
+    return next(filter(None, (marks.look(numbered.number) for numbered in rows)), "")
+
+
+def _times(root: ET.Element, planned: Plan, marks: Marks) -> None:
+    """How often a row was taken, where it leaves its card."""
+    for rail in planned.rails:
+        for stub in rail.stubs:
+            times = marks.times(stub.numbered.number)
+            if times:
+                side = 1 if rail.x > stub.x else -1
+                _text(root, "times", (stub.x + side * 6, stub.y - 4), times, "start" if side > 0 else "end")
+    for drop in planned.drops:
+        count = sum(marks.taken.get(numbered.number, 0) for numbered in drop.rows)
+        if count > 1:
+            _text(root, "times", (drop.x + 9, (drop.start + drop.end) // 2), f"×{count}")
 
 
 def _merge(stub: Stub, rail: Rail) -> str:
@@ -133,7 +161,9 @@ def _drop(root: ET.Element, drop: Drop, track: str, head: str) -> None:
 
 
 def _start(root: ET.Element, planned: Plan) -> None:
-    first = next(card for card in planned.cards if card.node.kind is Kind.INITIAL)
+    first = next((card for card in planned.cards if card.node.kind is Kind.INITIAL), None)
+    if first is None:
+        return
     ET.SubElement(root, "circle", {"class": "head onward", "cx": str(first.middle), "cy": str(first.y - 26), "r": "6"})
     _path(root, "track onward", f"M{first.middle} {first.y - 24}V{first.y - 5}")
     _falling(root, "head onward", first.middle, first.y)
@@ -142,14 +172,17 @@ def _start(root: ET.Element, planned: Plan) -> None:
 # --- cards ----------------------------------------------------------------------------------------------------------
 
 
-def _card(root: ET.Element, card: Card) -> None:
+def _card(root: ET.Element, card: Card, marks: Marks) -> None:
     look = f"card {card.node.kind} {card.node.state}"
-    _box(root, look, (card.x, card.y, card.width, card.height), 8)
+    outer = f"{look} here" if card.node.state is marks.here else look
+    _box(root, outer, (card.x, card.y, card.width, card.height), 8)
     if card.node.kind is Kind.END:
         _box(root, look, (card.x + 4, card.y + 4, card.width - 8, card.height - 8), 5)
     alone = not card.lines
     at, anchor = (card.middle, "middle") if alone else (card.x + TEXT, "start")
-    _text(root, f"state {card.node.state}", (at, card.y + HEADER // 2 + 5), card.node.state.value, anchor)
+    name = _text(root, f"state {card.node.state}", (at, card.y + HEADER // 2 + 5), card.node.state.value, anchor)
+    if card.node.state in marks.spent:
+        ET.SubElement(name, "tspan", {"class": "also", "dx": "9"}).text = marks.spent[card.node.state]
     for place, (event, y) in enumerate(card.events):
         _text(root, "event", (card.x + card.width - INSET, y + 4), event, "end")
         if place:
@@ -160,9 +193,10 @@ def _card(root: ET.Element, card: Card) -> None:
             ET.SubElement(name, "tspan", {"class": "also", "dx": "9"}).text = ", ".join(placed.line.also)
 
 
-def _label(root: ET.Element, label: Label, taken: frozenset[int]) -> None:
-    look = "took" if label.numbered.number in taken else label.numbered.way.value
-    words = f"{label.numbered.number}\u2009\u2193" if label.down else str(label.numbered.number)
+def _label(root: ET.Element, label: Label, marks: Marks) -> None:
+    look = marks.look(label.numbered.number) or label.numbered.way.value
+    name = marks.name(label.numbered.number)
+    words = f"{name}\u2009\u2193" if label.down else name
     anchor = "start" if label.side is Side.LEFT else "end"
     _text(root, f"number {look}", (label.x, label.y + 4), words, anchor)
 
@@ -170,26 +204,46 @@ def _label(root: ET.Element, label: Label, taken: frozenset[int]) -> None:
 # --- words beside the cards -----------------------------------------------------------------------------------------
 
 
-def _notes(root: ET.Element, notes: tuple[Anywhere, ...], planned: Plan, taken: frozenset[int]) -> None:
+def _notes(root: ET.Element, notes: tuple[Anywhere, ...], planned: Plan, marks: Marks, *, everywhere: bool) -> None:
     if not notes:
         return
     x, y = planned.aside_x, planned.notes_y
     _box(root, "note", (x, y, ASIDE, LINE * (len(notes) + 1) + FOOT), 8)
-    _text(root, "small", (x + 12, y + 17), "from every running state")
+    _text(root, "small", (x + 12, y + 17), "from every running state" if everywhere else "as from every running state")
     for place, note in enumerate(notes, 1):
-        look = "took" if any(row.number in taken for row in note.rows) else str(note.way)
+        look = _first_look(note.rows, marks) or str(note.way)
         text = _text(root, "gate", (x + 12, y + 17 + LINE * place), note.event.value)
         arrow = ET.SubElement(text, "tspan", {"class": look, "dx": "7"})
         arrow.text = f"→ {note.target}"
+        first = next((row for row in note.rows if marks.look(row.number)), note.rows[0])
+        told = marks.name(first.number) if marks.compares else numbers(note.rows)
+        more = "…" if marks.compares and len(note.rows) > 1 else ""
         right = x + ASIDE - INSET
-        _text(root, f"number {look}", (right, y + 17 + LINE * place), numbers(note.rows).replace(" to ", "–"), "end")
+        _text(root, f"number {look}", (right, y + 17 + LINE * place), told.replace(" to ", "–") + more, "end")
 
 
-def _legend(root: ET.Element, x: int, taken: frozenset[int]) -> None:
-    y = 34
+def _title(marks: Marks, part: State | None) -> str:
+    what = "The loop" if part is None else f"{part} in the loop"
+    if marks.compares:
+        return f"{what}: the rows that were added and removed"
+    if marks.here is not None:
+        return f"{what}: the way of a session, which {marks.stands.replace('here', f'in {marks.here}', 1)}"
+    return "The loop: every move that a run can make" if part is None else f"{what}: every move that leads out of it"
+
+
+def _keys(marks: Marks) -> list[tuple[str, str, str]]:
+    """What the legend explains: track, arrowhead, words."""
     keys = [(f"track {way}", f"head {way}", words) for way, words in KEY]
-    if taken:
-        keys.append(("taken", "took", "taken by this session"))
+    if marks.taken:
+        keys.append((TRACKS["took"], HEADS["took"], "taken by this session (× how often)"))
+    if marks.compares:
+        keys.append((TRACKS["added"], HEADS["added"], "+ added"))
+        keys.append((TRACKS["removed"], HEADS["removed"], "− removed"))
+    return keys
+
+
+def _legend(root: ET.Element, x: int, keys: list[tuple[str, str, str]]) -> None:
+    y = 34
     for track, head, words in keys:
         _path(root, track, f"M{x} {y}H{x + 26}")
         _arrow(root, head, x + 34, y, -1)
@@ -232,9 +286,3 @@ def _falling(root: ET.Element, look: str, x: int, y: int) -> None:
 
 def _triangle(root: ET.Element, look: str, points: list[tuple[int, int]]) -> None:
     ET.SubElement(root, "polygon", {"class": look, "points": " ".join(f"{x},{y}" for x, y in points)})
-
-
-def one_scheme(graph: Graph, taken: frozenset[int], *, dark: bool) -> str:
-    """The drawing in one fixed scheme, for what cannot follow the reader's."""
-    palette: Palette = DARK if dark else LIGHT
-    return render(graph, taken, sheet(palette))

@@ -1,5 +1,6 @@
 """Colours and lettering of the SVG, for a light and a dark page."""
 
+from enum import StrEnum
 from typing import Final
 
 import attrs
@@ -69,21 +70,38 @@ text{{font:12px {_MONO}}}
 .fail{{stroke-width:1}}
 .taken{{stroke-width:3.5}}
 .faded{{opacity:.4}}
+.times{{font-size:9px}}
+.here{{stroke-width:4}}
 tspan,.head,.number{{stroke:none}}
+"""
+_COMPARED: Final = """.added,.removed{stroke-width:3.5;fill:none}
+.removed{stroke-dasharray:2 5}
+text.added,text.removed{font-weight:700}
+text.removed{text-decoration:line-through}
 """
 
 
-def sheet(palette: Palette) -> str:
-    """The style sheet of one palette."""
-    return _SHAPES + _colours(palette)
+class Theme(StrEnum):
+    """Whose colours a picture has."""
+
+    AUTO = "auto"
+    """The reader's scheme: light, or dark where that is preferred."""
+    LIGHT = "light"
+    DARK = "dark"
 
 
-def adaptive() -> str:
-    """The light palette, and the dark one for readers who prefer it."""
-    return f"{sheet(LIGHT)}@media (prefers-color-scheme:dark){{{_colours(DARK)}}}\n"
+def sheet(theme: Theme, *, compares: bool = False) -> str:
+    """The style sheet of a picture. compares: of two tables."""
+    if theme is Theme.AUTO:
+        return f"{_sheet(LIGHT, compares)}@media (prefers-color-scheme:dark){{{_colours(DARK, compares)}}}\n"
+    return _sheet(DARK if theme is Theme.DARK else LIGHT, compares)
 
 
-def _colours(palette: Palette) -> str:
+def _sheet(palette: Palette, compares: bool) -> str:
+    return _SHAPES + (_COMPARED if compares else "") + _colours(palette, compares)
+
+
+def _colours(palette: Palette, compares: bool) -> str:
     ways = {"onward": palette.text, "retry": palette.retry, "suspend": palette.suspend, "fail": palette.fail}
     rules = [
         f".ground{{fill:{palette.ground}}}",
@@ -98,6 +116,10 @@ def _colours(palette: Palette) -> str:
         f".card.succeeded{{stroke:{palette.good}}}text.succeeded{{fill:{palette.good}}}",
         f".card.failed{{stroke:{palette.fail}}}text.failed{{fill:{palette.fail}}}",
         f".card.suspended{{stroke:{palette.suspend}}}text.suspended{{fill:{palette.suspend}}}",
-        f".taken{{stroke:{palette.taken}}}.took{{fill:{palette.taken};font-weight:700}}",
+        f".taken{{stroke:{palette.taken}}}.took,.times{{fill:{palette.taken};font-weight:700}}.here{{stroke:{palette.taken}}}",
     ]
+    if compares:
+        looks = {"added": palette.good, "removed": palette.fail}
+        rules += [f".track.{look}{{stroke:{colour}}}" for look, colour in looks.items()]
+        rules += [f".head.{look},text.{look},tspan.{look}{{fill:{colour}}}" for look, colour in looks.items()]
     return "\n".join(rules) + "\n"

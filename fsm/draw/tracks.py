@@ -1,11 +1,12 @@
 """How the rows leave their cards: straight down to the next state, or by a stub on one side."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
 import attrs
 
-from .cards import HEADER, INSET, MARGIN, NUMBER, Card, Side
+from .cards import HEADER, INSET, MARGIN, Card, Side
 from .picture import Numbered, Way
 from .rails import Exit, Rail, Stub
 
@@ -44,7 +45,7 @@ class Tracks:
     labels: list[Label] = attrs.field(factory=list)
 
 
-def lay(spine: tuple[Card, ...], aside: tuple[Card, ...]) -> Tracks:
+def lay(spine: tuple[Card, ...], aside: tuple[Card, ...], number: int) -> Tracks:
     """Every row of every card, on its way out."""
     next_of = {above.node.state: below.node.state for above, below in pairwise(spine)}
     cards = {card.node.state: card for card in (*spine, *aside)}
@@ -59,7 +60,7 @@ def lay(spine: tuple[Card, ...], aside: tuple[Card, ...]) -> Tracks:
                     down.append(numbered)
                 else:
                     sides[_side(card, cards[numbered.row.target])].append(numbered)
-            _label(tracks, card, placed.y, sides, down)
+            tracks.labels.extend(_labels(card, placed.y, sides, down, number))
             if below and down:
                 tracks.drops.append(Drop(card.middle, card.bottom, cards[below].y, tuple(down)))
             for side, rows in sides.items():
@@ -87,15 +88,17 @@ def _side(source: Card, target: Card) -> Side:
     return _channel(source, target)
 
 
-def _label(tracks: Tracks, card: Card, y: int, sides: dict[Side, list[Numbered]], down: list[Numbered]) -> None:
+def _labels(
+    card: Card, y: int, sides: dict[Side, list[Numbered]], down: list[Numbered], number: int
+) -> Iterator[Label]:
     """Numbers stand where their rows leave; there is room for one on the left."""
     for numbered in sides[Side.LEFT][:1]:
-        tracks.labels.append(Label(numbered, card.x + INSET, y, Side.LEFT))
+        yield Label(numbered, card.x + INSET, y, Side.LEFT)
     others = [*sides[Side.LEFT][1:], *sides[Side.RIGHT]]
     right = [*((numbered, True) for numbered in down), *((numbered, False) for numbered in others)]
     for place, (numbered, leaves_below) in enumerate(reversed(right)):
-        x = card.edge(Side.RIGHT) - INSET - NUMBER * place
-        tracks.labels.append(Label(numbered, x, y, Side.RIGHT, leaves_below))
+        x = card.edge(Side.RIGHT) - INSET - number * place
+        yield Label(numbered, x, y, Side.RIGHT, leaves_below)
 
 
 def _spread(middle: int, count: int) -> list[int]:

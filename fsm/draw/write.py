@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from fsm.graph import Graph
+from states.names import State
 
 from .dot import dot
 from .legend import legend
+from .markdown import markdown
 from .mermaid import mermaid
 from .svg import svg
+from .terminal import terminal
 
 BEGIN: Final = "<!-- loop:begin -->"
 END: Final = "<!-- loop:end -->"
@@ -20,23 +23,30 @@ Written by `python -m fsm.draw` from the table in `fsm/graph.py`, and compared w
 
 ![The loop: every move that a run can make](loop.svg)
 
-The same as [Mermaid](loop.mmd) and as [DOT](loop.dot). `interlock diagram` prints any of them, and with
-`--session SESSION` marks the way that a session took.
+The same as [Mermaid](loop.mmd), as [DOT](loop.dot), as [lines of text](loop.txt), and as a
+[piece of Markdown](loop.md) to include in a page. `interlock diagram` prints any of them, with `--session SESSION` the
+way that a session took, with `--diff MODULE:NAME` what differs from another table.
 
 Rows of one state and event are tried in order; the first whose guards all hold is taken. A *gate* is asked for a
 ruling (passes, retries, suspends, fails); the other names are facts, which only look.
 
 """
+_PARTS: Final = "One state and the rows that lead out of it:\n\n"
 
 
 def render_all(graph: Graph) -> dict[str, bytes]:
     """Every file of `diagrams/`, by name."""
+    sources = [state for state in State if any(row.source is state for row in graph)]
+    parts = "".join(f"- [{state}]({state}.svg)\n" for state in sources)
     files = {
-        "README.md": _README + legend(graph),
+        "README.md": f"{_README}{legend(graph)}\n{_PARTS}{parts}",
         "loop.dot": dot(graph),
         "loop.mmd": mermaid(graph),
         "loop.svg": svg(graph),
+        "loop.md": markdown(graph),
+        "loop.txt": terminal(graph),
     }
+    files |= {f"{state}.svg": svg(graph, part=state) for state in sources}
     return {name: text.encode() for name, text in files.items()}
 
 

@@ -16,7 +16,7 @@ import orjson
 
 from fsm import receipt
 from fsm.audit import audit
-from fsm.draw import session_path, svg
+from fsm.draw import session_marks, svg
 from fsm.graph import Graph
 from fsm.summary import head, summary
 from fsm.visible import visible
@@ -75,7 +75,7 @@ def page(graph: Graph, entries: Sequence[Entry], session: str, lost: Sequence[st
     Raises ConfigError without the extra `report`.
     """
     sheet = _read("page.css")
-    taken = session_path(graph, entries)
+    marks = session_marks(graph, entries)
     found = moves(entries)
     timeline, worked = bars(spans(entries))
     return (
@@ -90,8 +90,8 @@ def page(graph: Graph, entries: Sequence[Entry], session: str, lost: Sequence[st
             ended=entries[-1].at if entries else 0.0,
             sheet=sheet,
             policy=_policy(sheet),
-            picture=base64.b64encode(svg(graph, taken).encode()).decode(),
-            rows=[(number, graph[number - 1]) for number in sorted(taken)],
+            picture=base64.b64encode(svg(graph, marks).encode()).decode(),
+            rows=[(number, graph[number - 1], marks.taken[number]) for number in sorted(marks.taken)],
             timeline=timeline,
             worked=worked,
             talk=conversation(entries),

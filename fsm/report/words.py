@@ -5,6 +5,10 @@ from typing import Final
 
 import attrs
 
+from fsm.draw.lasting import lasting
+
+__all__ = ["Clipped", "amount", "clipped", "dollars", "lasting", "when"]
+
 SHOWN: Final = 20_000
 """Characters of one text that a page shows (our choice: some 250 lines; the journal has the rest)."""
 TAIL: Final = 2_000
@@ -34,20 +38,6 @@ def clipped(text: str, shown: int = SHOWN, tail: int = TAIL) -> Clipped:
 def when(at: float) -> str:
     """A point in time, in UTC: the same page on every machine."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def lasting(seconds: float) -> str:
-    """A duration, to about three digits."""
-    seconds = max(0.0, seconds)
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f} s" if seconds >= 9.995 else f"{seconds:.2f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def amount(count: int) -> str:

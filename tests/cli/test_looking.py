@@ -136,7 +136,16 @@ def test_a_place_that_cannot_be_written_is_said_in_a_sentence(interlock, workspa
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(("wanted", "start"), [("mermaid", "flowchart"), ("dot", "digraph"), ("svg", "<svg")])
+@pytest.mark.parametrize(
+    ("wanted", "start"),
+    [
+        ("mermaid", "flowchart"),
+        ("dot", "digraph"),
+        ("svg", "<svg"),
+        ("markdown", "```mermaid"),
+        ("terminal", "provider_turn"),
+    ],
+)
 def test_the_table_is_drawn(wanted, start, workspace, monkeypatch, capfdbinary):
     from fsm.cli import call
 
@@ -155,6 +164,30 @@ def test_the_way_of_a_session_is_marked(session):
 
     assert plain.count("==>") == 0
     assert marked.count("==>") > 5
+    told = session("diagram", "--session", "s", "--format", "terminal").stdout
+    assert "succeeded  (end; 1×; ended here)" in told
+
+
+def test_a_part_and_a_difference_are_drawn_and_bad_words_are_named(workspace, monkeypatch, capsys):
+    from fsm.cli import call
+
+    (workspace / "other.py").write_text(
+        "from fsm import GRAPH\nLESS = tuple(r for r in GRAPH if r.event != 'verified')\n"
+    )
+    monkeypatch.chdir(workspace)
+    monkeypatch.syspath_prepend(str(workspace))
+    assert call(["diagram", "--state", "verify", "--format", "svg", "--theme", "dark", "-o", "part.svg"]) == 0
+    part = (workspace / "part.svg").read_text()
+    assert "checks_passed" in part
+    assert "turn_whole" not in part
+    assert "prefers-color-scheme" not in part
+    assert call(["diagram", "--diff", "other:LESS", "--format", "markdown", "-o", "diff.md"]) == 0
+    assert "| **+" in (workspace / "diff.md").read_text()
+    assert call(["diagram", "--state", "nowhere"]) == 2
+    assert "there is no state 'nowhere'; there are: provider_turn" in capsys.readouterr().err
+    assert call(["diagram", "--state", "failed"]) == 2
+    assert call(["diagram", "--diff", "other:LESS", "--session", "s"]) == 2
+    assert "give one of them" in capsys.readouterr().err
 
 
 def test_the_built_in_table_is_proved_and_a_bad_one_is_not(session, workspace):

@@ -10,14 +10,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from fsm.checks.mutants import mutants
-from fsm.draw import dot, legend, mermaid, png, svg
+from fsm.draw import Marks, difference, dot, legend, markdown, mermaid, png, svg, terminal
+from fsm.draw.marks import PLAIN
 from fsm.draw.picture import picture
 from fsm.graph import AT_VERIFY, GRAPH, Row, table
 from gates.facts import says_done
 from gates.gate import Gate
 from states.errors import ConfigError
 from states.names import Event, State
-from states.verdicts import Fail, Pass, Retry
+from states.verdicts import Fail, Pass, Retry, Suspend
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,8 +42,8 @@ class Long(Gate):
         return Pass()
 
 
-def drawn(graph=GRAPH, taken=frozenset()):
-    return ET.fromstring(svg(graph, taken))  # our own text
+def drawn(graph=GRAPH, marks=PLAIN, part=None):
+    return ET.fromstring(svg(graph, marks, part))  # our own text
 
 
 def labels(root):
@@ -148,20 +149,28 @@ def test_taken_rows_stand_out_in_every_format():
     by_target = {(row.source, row.target): number for number, row in enumerate(GRAPH, 1) if row.guards}
     start = by_target[State.PROVIDER_TURN, State.CANDIDATE_FINAL]
     down = by_target[State.CANDIDATE_FINAL, State.VERIFY]
-    taken = frozenset({start, down})
-    root = drawn(taken=taken)
+    taken = Marks({start: 1, down: 3}, {State.VERIFY: "3×, 1.20 s"}, State.VERIFY, "stands here")
+    root = drawn(marks=taken)
 
     assert len([path for path in root.iter(f"{SVG}path") if path.get("class") == "taken"]) == 3  # and the legend's
     took = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "number took"]
-    assert sorted(int(words.split("\u2009")[0]) for words in took) == sorted(taken)
+    assert sorted(int(words.split("\u2009")[0]) for words in took) == sorted(taken.taken)
+    assert [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "times"] == ["×3"]
+    assert "3×, 1.20 s" in [span.text for span in root.iter(f"{SVG}tspan")]
+    assert [box.get("class") for box in root.iter(f"{SVG}rect") if "here" in box.get("class")] == [
+        "card running verify here"
+    ]
     assert "taken by this session" in svg(GRAPH, taken)
     assert "taken by this session" not in svg(GRAPH)
     assert re.findall(r"(\w+) ==>\S.* (\w+)$", mermaid(GRAPH, taken), re.MULTILINE) == [
         ("provider_turn", "candidate_final"),
         ("candidate_final", "verify"),
     ]
-    assert dot(GRAPH, taken).count("penwidth=3") == 2
+    assert dot(GRAPH, taken).count("penwidth=3") == 3  # and the state where it stands
     assert f"| **{start}** |" in legend(GRAPH, taken)
+    assert f"| **{down} ×3** |" in legend(GRAPH, taken)
+    assert "verify  (3×, 1.20 s; stands here)" in terminal(GRAPH, taken)
+    assert f"→ verify *{down} ×3" in terminal(GRAPH, taken)
 
 
 def test_the_legend_has_every_row_in_order():
@@ -225,3 +234,100 @@ def test_png_without_the_extra_says_what_to_install(monkeypatch):
 
     with pytest.raises(ConfigError, match=r"extra `diagrams`.*interlock\[diagrams\]"):
         png(GRAPH)
+
+
+# --- a part, and many gates -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [state for state in State if any(row.source is state for row in GRAPH)])
+def test_a_part_is_one_state_with_every_row_that_leads_out_of_it(part):
+    rows = {number for number, row in enumerate(GRAPH, 1) if row.source is part}
+
+    root = drawn(part=part)
+    assert {int(label) for label in labels(root) if label.isdigit()} == rows
+    states = {text.text for text in root.iter(f"{SVG}text") if text.get("class").startswith("state")}
+    assert states == {part, *(GRAPH[number - 1].target for number in rows)}
+    assert terminal(GRAPH, part=part).count("\n  on ") >= 1
+    assert dot(GRAPH, part=part).count("label=") < dot(GRAPH).count("label=")
+    assert len(legend(GRAPH, part=part).splitlines()) <= 2 + len(rows)
+
+
+def test_a_state_that_no_row_leads_out_of_is_no_part():
+    with pytest.raises(ConfigError, match="no row of the table leads out of succeeded"):
+        svg(GRAPH, part=State.SUCCEEDED)
+
+
+def numbered_gate(number):
+    """One more gate, with every objection."""
+    names = {
+        "name": f"condition_{number}_of_many_holds",
+        "may": (Retry, Fail, Suspend),
+        "judge": lambda self, _: Pass(),
+    }
+    return type("Numbered", (Gate,), names)()
+
+
+def test_with_twenty_more_gates_every_number_has_a_place_of_its_own():
+    graph = table(at_verify=tuple(numbered_gate(number) for number in range(20)))
+    root = drawn(graph)
+
+    boxes = []
+    for text in root.iter(f"{SVG}text"):
+        if text.get("class").startswith(("number", "gate")):
+            wide = 7 * len(text.text)
+            x = int(text.get("x")) - (wide if text.get("text-anchor") == "end" else 0)
+            boxes.append((x, x + wide, int(text.get("y"))))
+    assert len(boxes) > 100
+    for place, (left, right, y) in enumerate(boxes):
+        assert not any(abs(y - other) < 10 and left < end and start < right for start, end, other in boxes[place + 1 :])
+
+
+def test_a_piece_of_markdown_has_the_picture_and_its_legend_and_no_heading():
+    text = markdown(GRAPH)
+
+    assert text.startswith("```mermaid\nflowchart TB\n")
+    assert legend(GRAPH) in text
+    assert not re.search("^#", text, re.MULTILINE)
+
+
+def test_lines_of_text_name_every_row_once():
+    told = re.sub(r"\d+ to \d+|numbers are.*", "", terminal(GRAPH))
+    noted = {row.number for note in picture(GRAPH).anywhere for row in note.rows}
+
+    numbers = [int(number) for number in re.findall(r" (\d+)(?=,|$)", told, re.MULTILINE)]
+    assert sorted(numbers) == sorted(set(range(1, len(GRAPH) + 1)) - noted)
+
+
+# --- two tables -----------------------------------------------------------------------------------------------------
+
+
+def test_a_difference_names_added_rows_by_the_new_table_and_removed_ones_by_the_old():
+    without = tuple(row for row in GRAPH if (row.source, row.target) != (State.VERIFY, State.FAILED) or not row.guards)
+    number = next(n for n, row in enumerate(GRAPH, 1) if row not in without)
+
+    merged, marks = difference(without, GRAPH)
+    assert merged == GRAPH
+    assert [marks.name(row) for row in marks.added] == [f"+{number}"]
+    assert not marks.removed
+    merged, marks = difference(GRAPH, without)
+    assert merged == GRAPH
+    assert [marks.name(row) for row in marks.removed] == [f"−{number}"]
+    assert marks.name(number + 1) == str(number)
+    assert f"✗ failed −{number}" in terminal(merged, marks)
+    assert "number removed" in svg(merged, marks)
+    assert f"| **−{number}** |" in legend(merged, marks)
+    assert f"−{number}" in mermaid(merged, marks)
+
+
+def test_a_table_does_not_differ_from_itself():
+    merged, marks = difference(GRAPH, GRAPH)
+
+    assert merged == GRAPH
+    assert not marks.striking
+
+
+def test_a_row_that_changed_its_place_is_removed_and_added():
+    swapped = (GRAPH[1], GRAPH[0], *GRAPH[2:])
+    _, marks = difference(GRAPH, swapped)
+
+    assert len(marks.added) == len(marks.removed) == 1

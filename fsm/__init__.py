@@ -28,22 +28,29 @@ from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
 
 if TYPE_CHECKING:
+    from .agents import Agent, load_agents
     from .tools import Injected, Tool, ToolContext, ToolError, tool, workspace_tools
 
-_LATE = frozenset({"Injected", "Tool", "ToolContext", "ToolError", "tool", "workspace_tools"})
+_LATE = {
+    "Agent": "agents",
+    "load_agents": "agents",
+    **dict.fromkeys(("Injected", "Tool", "ToolContext", "ToolError", "tool", "workspace_tools"), "tools"),
+}
 
 
 def __getattr__(name: str) -> object:
     """Tools load when they are first asked for: whoever only reads a journal does not pay for them."""
     if name in _LATE:
-        from . import tools
+        from importlib import import_module
 
-        return getattr(tools, name)
+        value: object = getattr(import_module(f".{_LATE[name]}", __name__), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
     "GRAPH",
+    "Agent",
     "Budget",
     "Contract",
     "Event",
@@ -69,6 +76,7 @@ __all__ = [
     "ToolError",
     "WaitsFor",
     "default_graph",
+    "load_agents",
     "table",
     "tool",
     "workspace_tools",

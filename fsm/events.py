@@ -12,6 +12,8 @@ from states.records import (
     ApprovalAsked,
     AssistantTurn,
     Cancellation,
+    Delegated,
+    DelegationEnded,
     Entry,
     Metadata,
     RunStarted,
@@ -147,6 +149,27 @@ class ToolEnd:
 
 
 @attrs.frozen
+class AgentStart:
+    """A call has an agent work, in the session `agent_session`."""
+
+    seq: int
+    agent: str
+    agent_session: str
+    background: bool = False
+
+
+@attrs.frozen
+class AgentEnd:
+    """An agent's run ended or rests; `usage` is all that it has used up so far."""
+
+    seq: int
+    agent_session: str
+    state: State
+    reason: str
+    usage: Usage = Usage()
+
+
+@attrs.frozen
 class Ruled:
     seq: int
     gate: str
@@ -191,6 +214,8 @@ Event = (
     | ToolStart
     | ToolProgress
     | ToolEnd
+    | AgentStart
+    | AgentEnd
     | Ruled
     | Moved
     | Interrupted
@@ -198,7 +223,7 @@ Event = (
 )
 
 
-def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911, PLR0912  one line per kind
+def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911, PLR0912  one line per kind
     """What a durable entry tells the outside; None for bookkeeping."""
     seq = entry.seq
     match entry.record:
@@ -220,6 +245,10 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: PLR0911, PLR0
             return ToolStart(seq, call, name, arguments)
         case ToolResult() as result:
             return ToolEnd(seq, result.call, result.status, result.output, result.metadata, result.duration)
+        case Delegated(session=child, agent=agent, background=background):
+            return AgentStart(seq, agent, child, background)
+        case DelegationEnded(session=child, state=state, reason=reason, usage=usage):
+            return AgentEnd(seq, child, state, reason, usage)
         case Cancellation(reason=reason):
             return Interrupted(seq, reason)
         case Verdict(gate=gate, ruling=ruling):

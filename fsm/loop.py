@@ -7,7 +7,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
+
+import attrs
 
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError, JournalError, JournalUnusable, SessionBusy
@@ -26,9 +28,12 @@ from .opening import Opening
 from .prompts import BASE
 from .redact import Redactor
 from .result import Result, failed, result_of
-from .setup import as_journal, as_permission, as_toolbox, as_workspace, check_contract
+from .setup import as_crew, as_journal, as_permission, as_toolbox, as_workspace, check_contract, root_of, with_crew
 from .voice import Voice
 from .world import World
+
+if TYPE_CHECKING:
+    from .agents import Agent, Lineage
 
 LISTEN_SECONDS: Final = 0.2
 """How often a running session looks for notes of other processes (our choice; one indexed read)."""
@@ -51,6 +56,8 @@ class Loop:
         `.interlock/journal.db` under the workspace, else under the current folder.
     contract, budget: what each run owes and may spend.
     permission: "full" (the caller chose the tools), "ask" or "plan".
+    agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
+        one another; 1 lets no agent call agents. lineage: where this loop stands below a call, for agents.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
@@ -66,16 +73,19 @@ class Loop:
         budget: Budget = Budget(),
         permission: Permission | str = Permission.FULL,
         system: str = BASE,
+        agents: "Iterable[Agent]" = (),
+        agent_depth: int = 1,
+        lineage: "Lineage | None" = None,
         graph: Graph = GRAPH,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
-        self._workspace_name = str(Path(workspace).resolve()) if isinstance(workspace, str | Path) else ""
+        self._workspace_name = root_of(workspace)
         self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
-        self._tools = as_toolbox(tools, workspace, context)
+        self._own_tools = as_toolbox(tools, workspace, context)
         self._contract = check_contract(contract, self._workspace)
         self._budget = budget
         self._permission = as_permission(permission)
@@ -84,6 +94,10 @@ class Loop:
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
         self._drivers: dict[str, Driver] = {}
+        self._lineage = lineage
+        self._secrets = (*provider.secrets, *(lineage.secrets if lineage else ()))
+        self._crew = as_crew(agents, self._own_tools, self._agent_loop, lambda: self._journal, agent_depth)
+        self._tools = with_crew(self._own_tools, self._crew)
 
     @property
     def graph(self) -> Graph:
@@ -141,11 +155,39 @@ class Loop:
         try:
             return await work
         finally:
-            await self._provider.close()
+            await self._close_providers()
+
+    async def _close_providers(self) -> None:
+        await self._provider.close()
+        for agent in self._crew.agents.values() if self._crew else ():
+            if agent.provider is not None:
+                await agent.provider.close()
 
     def stream(self, task: str, *, session: str | None = None) -> AsyncGenerator[events.Event, None]:
         """The events of a new run, the last of which is `RunEnd`. Closing it early suspends the run, committed."""
         return _streamed(lambda publish: self.run(task, session=session, on_event=publish))
+
+    def _agent_loop(self, agent: "Agent", lineage: "Lineage", caller: History) -> "Loop":
+        """A loop for an agent that a run of ours has called, in the same journal and workspace."""
+        from .agents.agent import narrower, within
+        from .agents.toolset import toolset
+
+        deeper = self._crew is not None and lineage.depth < self._crew.limit
+        return Loop(
+            provider=agent.provider or self._provider,
+            tools=toolset(agent, self._own_tools),
+            workspace=self._workspace,
+            journal=self._journal,
+            contract=agent.contract,
+            budget=within(agent.budget, caller),
+            permission=narrower(caller.permission, agent.permission or caller.permission),
+            system=agent.prompt,
+            agents=self._crew.agents.values() if self._crew and deeper else (),
+            agent_depth=self._crew.limit if self._crew else 1,
+            lineage=attrs.evolve(lineage, secrets=self._secrets),
+            clock=self._clock,
+            ids=self._ids,
+        )
 
     async def steer(self, session: str, text: str) -> Note:
         """Say something to a running or resting session, of this or another process. Durable on return.
@@ -154,7 +196,7 @@ class Loop:
         """
         if not text.strip():
             raise ConfigError("the message is empty; say what the model should know")
-        return await self._journal.post(session, Redactor(self._provider.secrets).text(text))
+        return await self._journal.post(session, Redactor(self._secrets).text(text))
 
     async def cancel(self, session: str, reason: str = "") -> bool:
         """Stop a running session, wherever it runs; it rests and can be resumed. False if it was at rest."""
@@ -204,6 +246,8 @@ class Loop:
                 if driver.history.started is not None and driver.history.state not in ENDS:
                     driver.voice.publish(events.RunResumed(session, driver.history.run))
                 await driver.begin(records)
+                if self._crew is not None:
+                    self._crew.take_up(driver)
                 await driver.drive()
         except Exception as error:
             lost = Failed("internal_error", f"{type(error).__name__}: {error}")
@@ -211,6 +255,8 @@ class Loop:
             raise
         finally:
             listener.cancel()
+            if self._crew is not None:
+                await self._crew.stop(driver, lost=driver.broken is not None)
             del self._drivers[session]
         result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
         driver.voice.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
@@ -232,7 +278,7 @@ class Loop:
         noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us
         history = fold(claim.session, await self._journal.read(claim.session))
         world = World(self._provider, self._tools, self._workspace, self._clock, self._journal, claim)
-        redactor = Redactor(self._provider.secrets)
+        redactor = Redactor(self._secrets)
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice)
         driver.stale_notes = max((note.number for note in noted), default=0)
@@ -263,6 +309,7 @@ class Loop:
             self._permission,
             tuple(spec.name for spec in self._tools.specs),
             self._workspace is not None,
+            *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ()),
         )
 
     async def _listen(self, driver: Driver) -> None:
@@ -277,8 +324,8 @@ class Loop:
                         driver.cancel("asked for by another process", note.number)
 
     async def close(self) -> None:
-        """Close the journal and the provider."""
-        await self._provider.close()
+        """Close the journal and the providers."""
+        await self._close_providers()
         await self._journal.close()
 
     async def __aenter__(self) -> Self:

@@ -1,13 +1,17 @@
 """Turns what a caller gives into the ports that a loop needs; wrong input is named, with the way out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gates.commands import KINDS
 from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.ports import Journal, Toolbox, Workspace
+
+if TYPE_CHECKING:
+    from .agents import Agent
+    from .agents.crew import Crew, MakeLoop
 
 STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
@@ -55,6 +59,42 @@ def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path |
 
     beside = [journal] if isinstance(journal, str | Path) else []
     return LocalWorkspace(root, ignored=beside)  # else every commit would make the evidence before it stale
+
+
+def root_of(workspace: str | Path | Workspace | None) -> str:
+    """The folder that is worked on; empty if there is none."""
+    root = workspace if isinstance(workspace, str | Path) else getattr(workspace, "root", None)
+    return "" if root is None else str(Path(root).resolve())
+
+
+def as_crew(
+    agents: "Iterable[Agent]", tools: Toolbox, make: "MakeLoop", journal: Callable[[], Journal], depth: int
+) -> "Crew | None":
+    """Who works for a loop; None if nobody does. `journal` gives the loop's journal as it is now."""
+    found = list(agents)
+    if not found:
+        return None
+    from .agents.agent import Agent, check_agents
+    from .agents.crew import Crew
+
+    for item in found:
+        if not isinstance(item, Agent):
+            raise ConfigError(f"{item!r} is no agent; make one with fsm.Agent(name, description, prompt)")
+    if depth < 1:
+        raise ConfigError(f"agent_depth is {depth}; it is 1 or more, or give no agents")
+    known = [spec.name for spec in tools.specs]
+    return Crew({agent.name: agent for agent in check_agents(found, known)}, make, journal, depth)
+
+
+def with_crew(tools: Toolbox, crew: "Crew | None") -> Toolbox:
+    """The loop's tools, and those with which its agents are called."""
+    if crew is None:
+        return tools
+    from .agents.task import task_tools
+    from .tools import Tools
+    from .tools.compose import joined
+
+    return joined(tools, Tools(task_tools(crew)))
 
 
 def as_permission(permission: Permission | str) -> Permission:

@@ -91,6 +91,7 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *
         arguments,
         f"{run.session}:{state.intent}",
         lambda text: run.show_progress(state.call.id, text),
+        run,
     )
     watched = run.history.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
     before = await _revision(world.workspace) if watched and world.workspace else None
@@ -160,7 +161,7 @@ async def _recover(
 
 def permitted(state: CallState, spec: ToolSpec, history: History) -> bool:
     """Whether the permission as it is now lets the call run."""
-    if spec.read_only or history.permission is Permission.FULL:
+    if spec.read_only or spec.delegates or history.permission is Permission.FULL:
         return True
     return history.permission is Permission.ASK and state.approval is not None and state.approval.granted
 

@@ -54,7 +54,7 @@ def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | 
     if state.approval is not None and not state.approval.granted:
         why = f" They said: {state.approval.reason}" if state.approval.reason else ""
         return _answer(state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}")
-    if spec is None or not spec.read_only:
+    if spec is None or not (spec.read_only or spec.delegates):
         if history.permission is Permission.PLAN:
             return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
         if history.permission is Permission.ASK and state.approval is None:

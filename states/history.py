@@ -63,6 +63,19 @@ class CommandRun:
     """The workspace's revision, if it was the same before and after; else empty."""
 
 
+@attrs.frozen
+class Child:
+    """An agent that this run has begun. `state` is None until the run knows that it ended, or rests."""
+
+    intent: int
+    agent: str
+    prompt: str
+    background: bool
+    state: State | None = None
+    reason: str = ""
+    usage: Usage = Usage()
+
+
 @attrs.define(eq=False)
 class History:
     """What is known of a session. Read it; only `apply` writes it."""
@@ -106,6 +119,8 @@ class History:
     failing: dict[str, int] = attrs.field(factory=dict)
     """Failures in a row, by tool."""
     actions: Actions = attrs.field(factory=Actions)
+    children: dict[str, Child] = attrs.field(factory=dict)
+    """Agents that this run has begun, by session."""
     rest: Suspended | None = None
     failure: Failed | None = None
 

@@ -39,6 +39,14 @@ class Usage:
     def total(self) -> int:
         return self.input + self.output
 
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input - other.input,
+            self.output - other.output,
+            self.cached - other.cached,
+            self.reasoning - other.reasoning,
+        )
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             self.input + other.input,

@@ -28,6 +28,8 @@ class ToolSpec:
     """Running it again with the same key has the effect of running it once."""
     reconcilable: bool = False
     """The tool can tell by its key whether it happened."""
+    delegates: bool = False
+    """It has agents work, whose own calls are asked for one by one: calling it needs no approval of its own."""
 
 
 @attrs.frozen
@@ -100,6 +102,16 @@ class Provider(Protocol):
 # --- tools ------------------------------------------------------------------------------------------------------
 
 
+class Caller(Protocol):
+    """The run that a tool belongs to, for tools that run loops of their own."""
+
+    @property
+    def history(self) -> History: ...
+
+    async def commit(self, *records: Record) -> None:
+        """Make records durable in the caller's journal."""
+
+
 @attrs.frozen
 class ToolRun:
     """One start of a tool. `key` is `{session}:{intent sequence}`: the same for every start of the same intent."""
@@ -108,6 +120,7 @@ class ToolRun:
     arguments: Mapping[str, JSON]
     key: str
     progress: Callable[[str], None] = attrs.field(default=lambda _: None, eq=False)
+    caller: Caller | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen

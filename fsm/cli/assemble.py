@@ -69,11 +69,15 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
 
     Nothing is opened or written yet. Raises ConfigError.
     """
+    from fsm.agents.files import FOLDER, load_agents
     from fsm.tools import workspace_tools
 
     root = settings.workspace.resolve()
+    chosen = provider or provider_of(settings)
+    folder = root / STATE_DIR / FOLDER
     return Loop(
-        provider=provider or provider_of(settings),
+        provider=chosen,
+        agents=load_agents(folder, lambda model: provider_of(attrs.evolve(settings, model=model))),
         tools=workspace_tools(
             root,
             Path(root, STATE_DIR),

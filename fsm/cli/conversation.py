@@ -11,6 +11,8 @@ from states.records import (
     ApprovalAsked,
     AssistantTurn,
     Cancellation,
+    Delegated,
+    DelegationEnded,
     Entry,
     Failed,
     Finalized,
@@ -80,13 +82,18 @@ def _judged(record: Record) -> str:
             return f"failed ({code}): {message}"
         case Resumed():
             return "resumed"
+        case Delegated(session=session, agent=agent, background=background):
+            return f"agent {agent} begins{' in the background' if background else ''}: session {session}"
+        case DelegationEnded(session=session, state=state, reason=reason, usage=usage):
+            return f"session {session} {state} ({reason}), {usage.total} tokens"
     return ""
 
 
 def _run(entry: Entry, record: RunStarted) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
     owed = ", ".join((*record.contract.checks, *record.contract.commands)) or "nothing"
-    return f"run {record.run} began {when}: model {record.model}, permission {record.permission}, owes {owed}"
+    whose = f"agent {record.agent}, called by {record.parent}: " if record.agent else ""
+    return f"{whose}run {record.run} began {when}: model {record.model}, permission {record.permission}, owes {owed}"
 
 
 def _turn(text: str, calls: Sequence[str]) -> str:

@@ -44,6 +44,8 @@ async def _facts(journal: Journal, info: SessionInfo) -> dict[str, JSON]:
         "tool_calls": history.tool_calls,
         "tokens": history.usage.total,
         "model": history.started.model if history.started else "",
+        "agent": history.started.agent if history.started else "",
+        "parent": history.started.parent if history.started else "",
         "task": task,
     }
 

@@ -69,7 +69,7 @@ class Progress:
             self._spinner.stop()
             self._spinner = None
 
-    def _show(self, event: events.Event) -> None:  # noqa: PLR0912  one case per kind
+    def _show(self, event: events.Event) -> None:  # noqa: C901, PLR0912  one case per kind
         match event:
             case events.RunStart(session=session, run=run) | events.RunResumed(session=session, run=run):
                 say(f"session {session}, run {run}", "dim")
@@ -94,6 +94,8 @@ class Progress:
                 self._now(f"{self._labels.get(call, call)}: {one_line(text, 60)}")
             case events.ToolEnd() as end:
                 self._ended(end)
+            case events.AgentStart(agent=agent, agent_session=session, background=background):
+                say(f"  {agent} begins in session {session}{' in the background' if background else ''}", "dim")
             case events.Ruled(gate=gate, ruling=Retry(reason=reason)):
                 if self._claim:
                     say(f"  {self._claim}", "dim")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from states.errors import InterlockError
+from states.ports import Caller
 
 PENDING: Final = 256
 """Progress lines that wait for the event loop; the oldest is dropped (the bound of blade-code)."""
@@ -24,14 +25,20 @@ class ToolContext:
 
     `key` is the idempotency key: the same for every start of the same intent. `session` is the session's name,
     `workspace` its folder (None without one). `cancelled` becomes true when somebody stops the run: a synchronous tool
-    cannot be interrupted, so a long one looks at it from time to time, or waits with `wait_cancelled`.
+    cannot be interrupted, so a long one looks at it from time to time, or waits with `wait_cancelled`. `caller` is the
+    run, for tools that run loops of their own.
     """
 
     def __init__(
-        self, key: str = "", show: Callable[[str], None] = lambda _: None, workspace: Path | None = None
+        self,
+        key: str = "",
+        show: Callable[[str], None] = lambda _: None,
+        workspace: Path | None = None,
+        caller: Caller | None = None,
     ) -> None:
         self.key = key
         self.workspace = workspace
+        self.caller = caller
         self._show = show
         self._cancelled = threading.Event()
 

@@ -66,7 +66,7 @@ class Tool:
         """Run it with arguments that fit the schema. Its own faults are outputs with status ERROR."""
         shown = Shown(run.progress)
         show = shown if in_loop(self.function) else relay(shown, asyncio.get_running_loop())
-        context = ToolContext(run.key, show, self.workspace)
+        context = ToolContext(run.key, show, self.workspace, run.caller)
         try:
             arguments = self.signature.bind(run.arguments, context, self.injected)
         except ToolError as error:  # a class may refuse a value in any way it likes
@@ -128,6 +128,7 @@ def tool(
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
     grace: float = GRACE,
+    delegates: bool = False,
 ) -> Callable[[Function], Tool]: ...
 def tool(
     function: Function | None = None,
@@ -140,6 +141,7 @@ def tool(
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
     grace: float = GRACE,
+    delegates: bool = False,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
 
@@ -147,7 +149,8 @@ def tool(
     may still need the line for itself). `idempotent`: running it again with the same key has the effect of running it
     once. `reconcile`: gets the `ToolRun` of a lost start and returns what the tool would have returned, None if it
     certainly did not happen, or a ToolOutput with status UNKNOWN. `grace`: seconds that a synchronous function gets to
-    stop when the run is cancelled. `name` and `description` default to the function's name and its docstring.
+    stop when the run is cancelled. `delegates`: what it does is done by runs of their own, which ask for approvals
+    themselves. `name` and `description` default to the function's name and its docstring.
 
     The schema comes from the annotations, descriptions from `Annotated[T, "..."]` or the docstring (Google, NumPy, reST
     or Epydoc style); `Keywords` in `Annotated` adds to it. `ToolContext` and `Injected[T]` are not the model's to give.
@@ -159,7 +162,8 @@ def tool(
             _declare,
             name=name,
             description=description,
-            promises={"read_only": read_only, "concurrency_safe": concurrency_safe, "idempotent": idempotent},
+            promises={"read_only": read_only, "concurrency_safe": concurrency_safe, "idempotent": idempotent}
+            | {"delegates": delegates},
             reconcile=reconcile,
             grace=grace,
         )

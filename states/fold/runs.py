@@ -24,7 +24,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.usage, history.seconds = Usage(), 0.0
     history.retries = Counter()
     history.hints, history.suspends, history.baselines = {}, {}, {}
-    history.understood, history.failing = (), {}
+    history.understood, history.failing, history.children = (), {}, {}
     history.rest = history.failure = history.require_tool = None
     history.closing, history.closing_event = 0, None
     history.unspent.clear()

@@ -12,6 +12,7 @@ import attrs
 from states.names import Event
 
 from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Resumed, Suspended, Transition
 from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
@@ -28,6 +29,8 @@ __all__ = [
     "BudgetChange",
     "Cancellation",
     "Candidate",
+    "Delegated",
+    "DelegationEnded",
     "Dispatch",
     "Entry",
     "Evidence",
@@ -68,6 +71,8 @@ Record = (
     | Dispatch
     | ToolResult
     | Settlement
+    | Delegated
+    | DelegationEnded
     | ApprovalAsked
     | Approval
     | PermissionChange

@@ -33,6 +33,12 @@ class RunStarted:
     """The tools that the model is offered, by name."""
     revisions: bool = False
     """There is a workspace, to whose revision evidence can be bound."""
+    parent: str = ""
+    """For an agent that another run called: the idempotency key of that call."""
+    agent: str = ""
+    """Its name among the declared agents."""
+    depth: int = 0
+    """How many calls of agents stand above this run."""
 
 
 @attrs.frozen

@@ -18,7 +18,7 @@ def test_a_session_is_listed_with_its_state_and_its_task(session):
     assert "What does \\x1b[2J it do?" in table.stdout
     assert listed.keys() == {
         *("session", "state", "error", "run", "turns", "tool_calls", "tokens", "entries", "created", "updated"),
-        *("owner", "model", "task"),
+        *("owner", "model", "task", "agent", "parent"),
     }
     assert (listed["session"], listed["state"], listed["turns"], listed["model"]) == ("s", "succeeded", 2, "m")
 

@@ -1,0 +1,174 @@
+"""Runs the agents of a loop: each call is a session of its own, begun once and taken up again after a crash."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+import attrs
+
+from fsm import events
+from fsm.result import Result, result_of
+from fsm.tools import ToolError
+from states.contract import Permission
+from states.errors import InterlockError, UnknownSession
+from states.fold import fold
+from states.history import History
+from states.names import ENDS, RESTING, State
+from states.ports import Caller, Journal, ToolOutput
+from states.records import Delegated, DelegationEnded
+
+from .agent import Agent, Lineage, narrower, session_of
+from .report import WAITS_FOR_A_PERSON, stopped, told
+
+Publish = Callable[[events.Event], None]
+
+
+class Runs(Protocol):
+    """As much of a `Loop` as a crew needs."""
+
+    @property
+    def journal(self) -> Journal: ...
+
+    async def run(self, task: str, *, session: str | None = None, on_event: Publish = ...) -> Result: ...
+
+    async def resume(
+        self, session: str, *, permission: Permission | str | None = None, on_event: Publish = ...
+    ) -> Result: ...
+
+
+MakeLoop = Callable[[Agent, Lineage, History], Runs]
+"""A loop for an agent, as its caller's history allows."""
+
+
+@attrs.define(eq=False)
+class Job:
+    """An agent at work in the background of the run `caller`."""
+
+    caller: str
+    task: "asyncio.Task[Result]"
+    turns: int = 0
+
+
+@attrs.define(eq=False)
+class Crew:
+    """The agents that a loop may call. `limit` is how many calls of agents may stand above one."""
+
+    agents: dict[str, Agent]
+    make: MakeLoop
+    journal: Callable[[], Journal]
+    """The loop's journal, as it is now."""
+    limit: int = 1
+    _jobs: dict[str, Job] = attrs.field(factory=dict)
+
+    async def begin(self, caller: Caller, key: str, agent: str, prompt: str, *, background: bool) -> str:
+        """Put it on record that the call with this key begins an agent; its session is returned. Repeating it is safe.
+
+        Raises ToolError for an agent that is too deep.
+        """
+        session = session_of(key)
+        if _depth(caller.history) >= self.limit:
+            raise ToolError(f"an agent at depth {self.limit} calls no agents; do this yourself.")
+        if session not in caller.history.children:
+            intent = int(key.rpartition(":")[2])
+            await caller.commit(Delegated(intent, session, agent, prompt, background))
+        return session
+
+    async def work(self, caller: Caller, session: str, publish: Publish) -> Result:
+        """Have the agent of `session` work until it ends or rests, from wherever it stands.
+
+        Cancelled, it comes to rest first.
+        """
+        child = caller.history.children[session]
+        agent = self.agents.get(child.agent)
+        if agent is None:
+            raise ToolError(f"there is no agent {child.agent!r} any more; there are: {', '.join(self.agents)}")
+        lineage = Lineage(_key(session, child.intent), child.agent, _depth(caller.history) + 1)
+        loop = self.make(agent, lineage, caller.history)
+        past = await _past(self.journal(), session)
+        if past is None or past.started is None:
+            return await loop.run(child.prompt, session=session, on_event=publish)
+        if past.started.parent != lineage.parent:
+            raise ToolError(f"there is a session {session!r} already, and it is not this call's; it has to go first.")
+        if past.state in ENDS or (past.rest is not None and past.rest.waits_for in WAITS_FOR_A_PERSON):
+            return result_of(past)
+        allowed = narrower(past.permission, caller.history.permission)
+        narrowed = None if allowed is past.permission else allowed
+        return await loop.resume(session, permission=narrowed, on_event=publish)
+
+    async def called(self, caller: Caller, session: str, publish: Publish) -> ToolOutput:
+        """The same for a call that waits for it; what came of it is on record."""
+        agent = caller.history.children[session].agent
+        try:
+            result = await self.work(caller, session, publish)
+        except asyncio.CancelledError:
+            await self.look(caller, session)
+            return stopped(agent, session)
+        await self.settle(caller, session, result)
+        return told(agent, result)
+
+    async def look(self, caller: Caller, session: str) -> History | None:
+        """What is durable of an agent; if it has ended or rests, that is put on record. None if it never began."""
+        past = await _past(self.journal(), session)
+        if past is None or past.started is None:
+            return None
+        if past.state in RESTING and past.closing_event is None:
+            await self.settle(caller, session, result_of(past))
+        return past
+
+    async def settle(self, caller: Caller, session: str, result: Result) -> None:
+        """Put on record what is known of an agent, if that is news."""
+        child = caller.history.children[session]
+        state = State(result.status.value)
+        if (child.state, child.reason, child.usage) != (state, result.reason, result.usage):
+            await caller.commit(DelegationEnded(session, state, result.reason, result.usage))
+
+    # --- in the background --------------------------------------------------------------------------------------
+
+    def start(self, caller: Caller, session: str) -> None:
+        """Begin or take up an agent that its caller does not wait for."""
+
+        def heard(event: events.Event) -> None:
+            if isinstance(event, events.TurnStart):
+                job.turns = event.turn
+
+        job = Job(caller.history.session, asyncio.create_task(self.work(caller, session, heard)))
+        job.task.add_done_callback(lambda task: task.cancelled() or task.exception())  # whoever asks for it hears of it
+        self._jobs[session] = job
+
+    def job(self, session: str) -> Job | None:
+        return self._jobs.get(session)
+
+    def take_up(self, caller: Caller) -> None:
+        """Agents in the background of a run that goes on go on too."""
+        for session, child in caller.history.children.items():
+            over = child.state in ENDS or (child.state is not None and child.reason in WAITS_FOR_A_PERSON)
+            if child.background and not over and session not in self._jobs:
+                self.start(caller, session)
+
+    async def stop(self, caller: Caller, *, lost: bool) -> None:
+        """The run `caller` ended or rests, and so do its agents. `lost`: its journal takes nothing any more."""
+        ours = {session: job for session, job in self._jobs.items() if job.caller == caller.history.session}
+        for job in ours.values():
+            job.task.cancel()
+        await asyncio.gather(*(job.task for job in ours.values()), return_exceptions=True)
+        for session in ours:
+            del self._jobs[session]
+            if not lost:
+                with suppress(InterlockError):  # what is not on record is found out when the run goes on
+                    await self.look(caller, session)
+
+
+async def _past(journal: Journal, session: str) -> History | None:
+    try:
+        return fold(session, await journal.read(session))
+    except UnknownSession:
+        return None
+
+
+def _key(session: str, intent: int) -> str:
+    return f"{session.removesuffix(f'.{intent}')}:{intent}"
+
+
+def _depth(history: History) -> int:
+    return history.started.depth if history.started else 0

@@ -325,6 +325,8 @@ def test_a_command_dies_with_the_process_that_started_it(bench, number):
         ("python -m pytest -q", True),
         ("ruff check .", True),
         ("mypy src", True),
+        ("git status --short && cat a.py | head", True),
+        ("cat a.py > b.py", False),
         ("make", False),
         ("echo x >> log", False),
         ("echo x >> log && pytest -q", False),
@@ -334,7 +336,7 @@ def test_a_command_dies_with_the_process_that_started_it(bench, number):
         ("pytest -q || true", False),
     ],
 )
-def test_only_a_lost_check_by_itself_is_run_again(tmp_path, command, again):
+def test_only_a_lost_check_or_what_provably_reads_is_run_again(tmp_path, command, again):
     bash = bash_tool(tmp_path, tmp_path / "state")
     found = asyncio.run(bash.reconcile(ToolRun("bash", {"command": command}, "s:1")))
 

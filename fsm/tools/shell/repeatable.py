@@ -1,9 +1,10 @@
-"""Which lost commands may be run again: a single check, which is there to be run as often as anyone likes."""
+"""Which lost commands may be run again: what provably only reads, and a single check, which is there for that."""
 
 import re
 from typing import Final
 
 from gates.commands import kinds_of
+from gates.shell.read_only import provably_read_only
 from states.await_results import UNKNOWN
 from states.ports import ToolOutput, ToolRun
 from states.records import Status
@@ -14,10 +15,11 @@ _MORE_THAN_ONE: Final = re.compile(r"[;&|<>\n]")
 
 
 def is_repeatable(command: str) -> bool:
-    """One simple command that proves a check, with nothing before it, after it, or written to a file."""
-    return not _MORE_THAN_ONE.search(command) and bool(CHECKS & set(kinds_of(command)))
+    """Nothing but commands that read; or one that proves a check, alone and without writing its output to a file."""
+    alone = not _MORE_THAN_ONE.search(command)
+    return provably_read_only(command) or (alone and bool(CHECKS & set(kinds_of(command))))
 
 
 def reconcile(run: ToolRun) -> ToolOutput | None:
-    """None lets a lost check run again; of any other command nobody can say whether it happened."""
+    """None lets it run again; of any other command nobody can say whether it happened."""
     return None if is_repeatable(str(run.arguments.get("command", ""))) else ToolOutput(Status.UNKNOWN, UNKNOWN)

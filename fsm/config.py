@@ -69,6 +69,8 @@ class Settings:
     permission_from: Origin = Origin.DEFAULT
     require: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    """Names and patterns of the tools that are offered; None offers all."""
     max_turns: int | None = None
     budget_tokens: int | None = None
     budget_seconds: float | None = None
@@ -158,6 +160,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "permission": _TEXT,
     "system": _TEXT,
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
+    "tools": _Kind(_words, 'a list such as ["read_file", "grep"]'),
     "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
     "check": _Kind(_commands, 'a list of commands such as ["pytest -q"]'),
     "max-turns": _COUNT,

@@ -24,6 +24,7 @@ from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
 from .graph import GRAPH, Graph
+from .offered import as_only, offered
 from .opening import Opening
 from .prompts import BASE
 from .redact import Redactor
@@ -55,6 +56,7 @@ class Loop:
     journal: a path (SQLite), ":memory:" (lost with the process), or a `Journal`. By default
         `.interlock/journal.db` under the workspace, else under the current folder.
     contract, budget: what each run owes and may spend.
+    only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     permission: "full" (the caller chose the tools), "ask" or "plan".
     agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
         one another; 1 lets no agent call agents. lineage: where this loop stands below a call, for agents.
@@ -72,6 +74,7 @@ class Loop:
         contract: Contract = Contract(),
         budget: Budget = Budget(),
         permission: Permission | str = Permission.FULL,
+        only: Iterable[str] | None = None,
         system: str = BASE,
         agents: "Iterable[Agent]" = (),
         agent_depth: int = 1,
@@ -98,6 +101,7 @@ class Loop:
         self._secrets = (*provider.secrets, *(lineage.secrets if lineage else ()))
         self._crew = as_crew(agents, self._own_tools, self._agent_loop, lambda: self._journal, agent_depth)
         self._tools = with_crew(self._own_tools, self._crew)
+        self._only = as_only(only, self._tools)
 
     @property
     def graph(self) -> Graph:
@@ -175,7 +179,7 @@ class Loop:
         deeper = self._crew is not None and lineage.depth < self._crew.limit
         return Loop(
             provider=agent.provider or self._provider,
-            tools=toolset(agent, self._own_tools),
+            tools=toolset(agent, offered(self._own_tools, caller.started.only if caller.started else None)),
             workspace=self._workspace,
             journal=self._journal,
             contract=agent.contract,
@@ -237,7 +241,7 @@ class Loop:
 
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
-        records = opening.records(driver.history, self._run_started(driver.history), waiting=driver.words_wait)
+        records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
         self._check_resumable(driver.history)
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
@@ -277,7 +281,9 @@ class Loop:
     async def _driver(self, claim: Claim, publish: Publish) -> Driver:
         noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us
         history = fold(claim.session, await self._journal.read(claim.session))
-        world = World(self._provider, self._tools, self._workspace, self._clock, self._journal, claim)
+        going_on = history.started if history.state not in ENDS else None
+        tools = offered(self._tools, going_on.only if going_on else self._only)
+        world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim)
         redactor = Redactor(self._secrets)
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice)
@@ -296,20 +302,22 @@ class Loop:
             )
         check_contract(history.contract, self._workspace)
 
-    def _run_started(self, history: History) -> RunStarted:
+    def _run_started(self, driver: Driver) -> RunStarted:
+        specs = driver.tools.specs
         return RunStarted(
-            history.run + 1,
+            driver.history.run + 1,
             graph_digest(self._graph),
-            tools_digest(self._tools.specs),
+            tools_digest(specs),
             self._provider.model,
             self._system,
             self._workspace_name,
             self._contract,
             self._budget,
             self._permission,
-            tuple(spec.name for spec in self._tools.specs),
+            tuple(spec.name for spec in specs),
             self._workspace is not None,
-            *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ()),
+            *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ("", "", 0)),
+            self._only,
         )
 
     async def _listen(self, driver: Driver) -> None:

@@ -18,7 +18,7 @@ from states.ports import Provider
 
 from .provider import provider_of
 
-OF_A_NEW_RUN = ("require", "check", "system")
+OF_A_NEW_RUN = ("require", "check", "system", "tools")
 """Flags that say what a run owes and is told: a run that goes on keeps its own."""
 
 
@@ -30,11 +30,12 @@ class Plan:
     budget: Budget
     permission: Permission
     system: str
+    only: tuple[str, ...] | None = None
 
 
 def new_run(settings: Settings) -> Plan:
     """As the settings say. Raises ConfigError."""
-    return Plan(settings.contract, settings.budget(), settings.permission, _system(settings))
+    return Plan(settings.contract, settings.budget(), settings.permission, _system(settings), settings.tools)
 
 
 def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -> Plan:
@@ -43,7 +44,7 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
     if past.started is None:
         return new_run(settings)
     last = past.started
-    same_duties = settings.contract == last.contract and "system" not in anew
+    same_duties = settings.contract == last.contract and not {"system", "tools"} & set(anew)
     if anew and past.state not in ENDS and not same_duties:
         raise ConfigError(
             f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
@@ -52,7 +53,8 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
     owed = settings.contract if {"require", "check"} & set(anew) else last.contract
     permission = settings.permission if flags.get("permission") else past.permission
     system = _system(settings) if "system" in anew else last.system
-    return Plan(owed, settings.budget(past.budget), permission, system)
+    only = settings.tools if "tools" in anew else last.only
+    return Plan(owed, settings.budget(past.budget), permission, system, only)
 
 
 def _system(settings: Settings) -> str:
@@ -89,5 +91,6 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         contract=plan.contract,
         budget=plan.budget,
         permission=plan.permission,
+        only=plan.only,
         system=plan.system,
     )

@@ -83,6 +83,7 @@ def duties(function: Function) -> Function:
         (
             click.option("--require", multiple=True, metavar="KINDS", help="Of test, lint, type-check, build."),
             click.option("--check", multiple=True, metavar="COMMAND", help="Exactly this command must pass."),
+            click.option("--tools", multiple=True, metavar="NAMES", help="Only these are offered; * is a pattern."),
             click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
             click.option("--system", metavar="FILE", help="A system prompt instead of the built-in one."),
         ),
@@ -101,6 +102,7 @@ def as_flags(given: Given) -> Given:
     from fsm.config import KEYS, comma_list
 
     flags = {name.replace("_", "-"): value for name, value in given.items()}
-    if flags.get("require"):
-        flags["require"] = comma_list(flags["require"])
+    for name in ("require", "tools"):
+        if flags.get(name):
+            flags[name] = comma_list(flags[name])
     return {name: value for name, value in flags.items() if name in KEYS or name == "workspace"}

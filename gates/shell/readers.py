@@ -45,11 +45,11 @@ def at_most(count: int) -> Callable[[Words], bool]:
 ANYHOW: Final = _set("""
     ls dir cat head tail wc nl tac rev cut tr paste comm cmp fold expand unexpand od hexdump stat du df
     grep egrep fgrep basename dirname realpath readlink pwd true false : echo uname whoami id groups nproc arch
-    cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum seq expr sleep cd uptime free tsort
+    cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum seq expr cd uptime free tsort
 """)
 """Commands none of whose options writes, runs or sends anything, or shows an environment (`ps e` does)."""
 
-FED: Final = ANYHOW - _set("cd sleep : true false pwd")
+FED: Final = ANYHOW - _set("cd : true false pwd")
 """Those that `xargs` may feed, since whatever it feeds them does no harm."""
 
 _SED: Final = re.compile(

@@ -39,6 +39,8 @@ class RunStarted:
     """Its name among the declared agents."""
     depth: int = 0
     """How many calls of agents stand above this run."""
+    only: tuple[str, ...] | None = None
+    """The names and patterns that tools had to fit to be offered (None: all are)."""
 
 
 @attrs.frozen

@@ -29,6 +29,7 @@ def test_every_key_of_the_file_is_taken(tmp_path):
         permission = "plan"
         system = "prompt.txt"
         require = ["test", "lint"]
+        tools = ["read_file", "g*"]
         check = "make all"
         max-turns = 3
         budget-tokens = 4
@@ -46,6 +47,7 @@ def test_every_key_of_the_file_is_taken(tmp_path):
     assert found.journal == str(tmp_path / "runs.db")
     assert found.permission is Permission.PLAN
     assert found.contract == Contract(checks=("test", "lint"), commands=("make all",))
+    assert found.tools == ("read_file", "g*")
     assert found.budget() == Budget(3, 4, 1.5, 5)
     assert found.base_url_from is Origin.FILE
 

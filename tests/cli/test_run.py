@@ -208,3 +208,22 @@ def test_a_session_is_not_begun_twice(interlock):
 
     assert (first.returncode, second.returncode) == (0, 2)
     assert "there is a session 's' already" in second.stderr
+
+
+def test_only_the_named_tools_are_sent_now_and_after_a_resume(interlock):
+    turns = [calls_turn([("bash", {"command": "ls"})]), text_turn("ok"), text_turn("again")]
+    with ChatServer(turns) as server:
+        assert interlock.run(server, "--tools", "read_file,g*").returncode == 0
+        assert interlock("resume", "s", "more").returncode == 0
+    sent = [[tool["function"]["name"] for tool in request["tools"]] for request in server.requests]
+
+    assert sent == [["read_file", "glob", "grep"]] * 3
+    answer = server.requests[1]["messages"][-1]["content"]
+    assert "'bash' is not offered in this run" in answer
+
+
+def test_a_tool_that_is_not_there_is_named(interlock):
+    done = interlock("run", "task", "--model", "m", "--base-url", "http://127.0.0.1:9", "--tools", "read,bash")
+
+    assert done.returncode == 2
+    assert "no tool fits 'read'" in done.stderr

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from gates.checks_passed import shown as proven_kinds
+from gates.output_schema import fits
 from gates.phrases import understanding
 from states.codec import encode
 from states.dispatch_tools import canonical, parse
@@ -25,6 +26,7 @@ from states.records import (
     Evidence,
     Failed,
     Finalized,
+    OutputAccepted,
     Record,
     RunStarted,
     Status,
@@ -182,6 +184,8 @@ def _of_fact(entry: Entry, history: History) -> str | None:
             return _of_intent(history, call, name, arguments)
         case Evidence() as evidence:
             return _of_evidence(history, evidence)
+        case OutputAccepted(value=value) if not fits(history.contract.output_schema, value):
+            return "an output is accepted that does not fit the schema"
         case Understood() as understood:
             words = understanding(history, history.last_words) if history.last_input == entry.seq - 1 else None
             return None if words == understood else "something was understood that the last input does not say"

@@ -65,6 +65,7 @@ class Settings:
     cassette: Path | None = None
     record: Path | None = None
     system: Path | None = None
+    schema: Path | None = None
     permission: Permission = Permission.ASK
     permission_from: Origin = Origin.DEFAULT
     require: tuple[str, ...] = ()
@@ -159,6 +160,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "journal": _TEXT,
     "permission": _TEXT,
     "system": _TEXT,
+    "schema": _TEXT,
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
     "tools": _Kind(_words, 'a list such as ["read_file", "grep"]'),
     "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
@@ -172,7 +174,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
 }
 """What `interlock.toml` may say: the names are those of the flags."""
 
-_PATHS: Final = frozenset({"cassette", "record", "journal", "system"})
+_PATHS: Final = frozenset({"cassette", "record", "journal", "system", "schema"})
 
 
 def read_file(workspace: Path) -> dict[str, Value]:

@@ -13,12 +13,22 @@ from gates.actions_progress import actions_progress
 from gates.budget_left import budget_left
 from gates.calls_permitted import calls_permitted
 from gates.checks_passed import checks_passed
-from gates.facts import asks_for_tools, calls_answered, calls_open, intents_committed, says_done
+from gates.facts import (
+    asks_for_tools,
+    calls_answered,
+    calls_open,
+    hands_in_output,
+    intents_committed,
+    output_handed_in,
+    says_done,
+    work_goes_on,
+)
 from gates.final_has_text import final_has_text
 from gates.gate import Asked, Gate, Guard
 from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
 from gates.on_course import on_course
+from gates.output_accepted import output_accepted, output_correctable
 from gates.provider_answers import provider_answers
 from gates.receipt_holds import ReceiptHolds
 from gates.text_is_new import text_is_new
@@ -46,7 +56,7 @@ CANDIDATE_FINAL, VERIFY, STOP_HOOK, FINALIZE = State.CANDIDATE_FINAL, State.VERI
 SUCCEEDED, FAILED, SUSPENDED = State.SUCCEEDED, State.FAILED, State.SUSPENDED
 
 Gates = tuple[Gate, ...]
-AT_CANDIDATE: Final[Gates] = (inputs_answered, final_has_text, text_is_new, intent_carried_out)
+AT_CANDIDATE: Final[Gates] = (inputs_answered, output_accepted, final_has_text, text_is_new, intent_carried_out)
 AT_VERIFY: Final[Gates] = (checks_passed,)
 AT_STOP: Final[Gates] = (late_inputs_answered,)
 JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
@@ -120,7 +130,8 @@ def _with_receipt(rows: list[Row], receipt_holds: ReceiptHolds) -> Graph:
 def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Table:
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
-    on_settled = (actions_progress.passes, budget_left.passes, tools_work.passes, on_course.passes)
+    moving = (actions_progress.passes, output_correctable.passes)
+    on_settled = (*moving, budget_left.passes, tools_work.passes, on_course.passes, work_goes_on)
     whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
     return Table(
         (
@@ -131,6 +142,7 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(PROVIDER_TURN, Event.REPLIED, (turn_unfiltered.fails,), FAILED),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.suspends), SUSPENDED),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),
+            Row(PROVIDER_TURN, Event.REPLIED, (*whole, hands_in_output), DISPATCH_TOOLS),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, says_done), CANDIDATE_FINAL),
             *again(PROVIDER_TURN, Event.TURN_FAILED, provider_answers),
             Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.suspends,), SUSPENDED),
@@ -138,8 +150,10 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.suspends,), SUSPENDED),
             Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.passes, intents_committed), AWAIT_RESULTS),
             Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.fails,), FAILED),
-            Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.passes, budget_left.suspends), SUSPENDED),
-            Row(AWAIT_RESULTS, Event.SETTLED, (*on_settled, calls_answered), PROVIDER_TURN),
+            Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.passes, output_correctable.fails), FAILED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, output_handed_in), CANDIDATE_FINAL),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, budget_left.suspends, work_goes_on), SUSPENDED),
+            Row(AWAIT_RESULTS, Event.SETTLED, on_settled, PROVIDER_TURN),
             *through(CANDIDATE_FINAL, Event.SUBMITTED, at_candidate, VERIFY),
             *through(VERIFY, Event.VERIFIED, at_verify, STOP_HOOK),
             *through(STOP_HOOK, Event.ANSWERED, at_stop, FINALIZE),

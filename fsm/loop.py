@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,9 @@ from states.errors import ConfigError, JournalError, JournalUnusable, SessionBus
 from states.fold import fold
 from states.history import History
 from states.names import ENDS, RESTING
+from states.output import schema_digest
 from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
-from states.records import Failed, RunStarted
+from states.records import JSON, Failed, RunStarted
 
 from . import events
 from .clock import RandomIds, SystemClock
@@ -26,10 +27,21 @@ from .driver import Driver
 from .graph import GRAPH, Graph
 from .offered import as_only, offered
 from .opening import Opening
-from .prompts import BASE
+from .output import owing, wanted
+from .prompts import BASE, OUTPUT
 from .redact import Redactor
 from .result import Result, failed, result_of
-from .setup import as_crew, as_journal, as_permission, as_toolbox, as_workspace, check_contract, root_of, with_crew
+from .setup import (
+    as_crew,
+    as_journal,
+    as_permission,
+    as_toolbox,
+    as_workspace,
+    check_contract,
+    for_contract,
+    root_of,
+    with_crew,
+)
 from .voice import Voice
 from .world import World
 
@@ -57,6 +69,7 @@ class Loop:
         `.interlock/journal.db` under the workspace, else under the current folder.
     contract, budget: what each run owes and may spend.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
+    output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
     permission: "full" (the caller chose the tools), "ask" or "plan".
     agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
         one another; 1 lets no agent call agents. lineage: where this loop stands below a call, for agents.
@@ -73,6 +86,7 @@ class Loop:
         journal: str | Path | Journal | None = None,
         contract: Contract = Contract(),
         budget: Budget = Budget(),
+        output: "type | Mapping[str, JSON] | None" = None,
         permission: Permission | str = Permission.FULL,
         only: Iterable[str] | None = None,
         system: str = BASE,
@@ -89,7 +103,8 @@ class Loop:
         self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
         self._own_tools = as_toolbox(tools, workspace, context)
-        self._contract = check_contract(contract, self._workspace)
+        self._output = wanted(output)
+        self._contract = owing(check_contract(contract, self._workspace), self._output, graph)
         self._budget = budget
         self._permission = as_permission(permission)
         self._system = system
@@ -263,6 +278,8 @@ class Loop:
                 await self._crew.stop(driver, lost=driver.broken is not None)
             del self._drivers[session]
         result = failed(driver.history, driver.broken) if driver.broken else result_of(driver.history)
+        if self._output is not None and result.succeeded:
+            result = attrs.evolve(result, output=self._output.value(result.output, driver.history))
         driver.voice.publish(events.RunEnd(None if driver.broken else driver.history.seq, result))
         if driver.broken:
             await self._reopen(driver.journal)
@@ -282,7 +299,9 @@ class Loop:
         noted = await self._journal.notes(claim.session, 0)  # before anything that takes time: later ones are for us
         history = fold(claim.session, await self._journal.read(claim.session))
         going_on = history.started if history.state not in ENDS else None
+        schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
+        tools = for_contract(tools, schema, self._output)
         world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim)
         redactor = Redactor(self._secrets)
         voice = Voice(redactor, _heard(publish))
@@ -301,6 +320,13 @@ class Loop:
                 "(graph=...), or begin a new session"
             )
         check_contract(history.contract, self._workspace)
+        owed = history.contract.output_schema
+        if self._output and (not owed or schema_digest(owed) != schema_digest(self._output.schema)):
+            raise ConfigError(
+                f"the run of session {history.session!r} was started with "
+                f"{'another output schema' if owed else 'no output schema'}; resume it with that one (or without "
+                "output=...), or begin a new session"
+            )
 
     def _run_started(self, driver: Driver) -> RunStarted:
         specs = driver.tools.specs
@@ -309,7 +335,7 @@ class Loop:
             graph_digest(self._graph),
             tools_digest(specs),
             self._provider.model,
-            self._system,
+            self._system + (OUTPUT if self._contract.output_schema else ""),
             self._workspace_name,
             self._contract,
             self._budget,

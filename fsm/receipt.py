@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from states.records import Entry, Evidence, Finalized, Verdict
+from states.records import Entry, Evidence, Finalized, OutputAccepted, Verdict
 
 
 def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
@@ -18,6 +18,8 @@ def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
                 f"`{shown.command}`{proves} ended with exit status {shown.exit_status}: "
                 f"result [{shown.result}], evidence [{seq}]"
             )
+        if isinstance(shown, OutputAccepted):
+            lines.append(f"the output that {shown.call} handed in, schema {shown.schema[:12]}: record [{seq}]")
     if receipt.revision:
         lines.append(f"the workspace is still what was checked: revision {receipt.revision[:12]}")
     passed = ", ".join(gate.gate for gate in gates if isinstance(gate, Verdict))

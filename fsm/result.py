@@ -10,6 +10,8 @@ from states.messages import Usage
 from states.names import State
 from states.records import Failed, Finalized
 
+from .output import output_of
+
 
 class RunStatus(StrEnum):
     SUCCEEDED = "succeeded"
@@ -25,7 +27,9 @@ FINISHED: Final = "finished"
 class Result:
     """`reason` is one word that does not lie; `message` is a sentence for a person; `text` is the final answer.
 
-    `text` is empty unless the run succeeded: words that did not pass the gates are in the journal, not here.
+    `text` and `output` are empty unless the run succeeded: what did not pass the gates is in the journal, not here.
+    `output` is the structured output, where one was asked for: an instance of the class that the loop was given, or
+    plain JSON; `text` is then its JSON.
     """
 
     status: RunStatus
@@ -33,7 +37,7 @@ class Result:
     session_id: str
     text: str = ""
     message: str = ""
-    output: None = None
+    output: object = None
     usage: Usage = Usage()
     turns: int = 0
     tool_calls: int = 0
@@ -56,7 +60,14 @@ def result_of(history: History) -> Result:
     )
     if history.state is State.SUCCEEDED and history.receipt is not None:
         receipt = history.receipt
-        return attrs.evolve(spent, status=RunStatus.SUCCEEDED, reason=FINISHED, text=receipt.text, receipt=receipt)
+        return attrs.evolve(
+            spent,
+            status=RunStatus.SUCCEEDED,
+            reason=FINISHED,
+            text=receipt.text,
+            output=output_of(history),
+            receipt=receipt,
+        )
     if history.state is State.FAILED and history.failure is not None:
         return failed(history, history.failure)
     if history.state is State.SUSPENDED and history.rest is not None:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Final
 from gates.commands import KINDS
 from states.contract import Contract, Permission
 from states.errors import ConfigError
+from states.output import schema_digest
 from states.ports import Journal, Toolbox, Workspace
+
+from .output import Wanted
 
 if TYPE_CHECKING:
     from .agents import Agent
@@ -32,21 +35,33 @@ def as_toolbox(
     tools: Iterable[object] | Toolbox, workspace: str | Path | Workspace | None, context: object = None
 ) -> Toolbox:
     from .tools import Tool, Tools
+    from .tools.reserved import refuse_reserved
 
     if hasattr(tools, "complaint"):  # a whole toolbox of the caller's own
         if context is not None:
             raise ConfigError("context=... is for tools made with @tool; a toolbox of your own has its own: Tools(...)")
-        return tools  # type: ignore[return-value]
+        return refuse_reserved(tools)  # type: ignore[arg-type]
     found = list(tools)
     for item in found:
         if not isinstance(item, Tool):
             raise ConfigError(f"{item!r} is no tool; put @tool above its function")
-    return Tools(
+    made = Tools(
         [item for item in found if isinstance(item, Tool)],
         output_dir=state_dir(workspace) / "output",
         context=context,
         workspace=Path(workspace).resolve() if isinstance(workspace, str | Path) else None,
     )
+    return refuse_reserved(made)
+
+
+def for_contract(tools: Toolbox, schema: str, output: Wanted | None = None) -> Toolbox:
+    """The tools of a run whose contract has this output schema (empty: none); `output` is what the caller wants."""
+    if not schema:
+        return tools
+    from .tools.reserved import WithOutput
+
+    cls = output.cls if output is not None and schema_digest(output.schema) == schema_digest(schema) else None
+    return WithOutput(tools, schema, cls)
 
 
 def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path | Journal | None) -> Workspace | None:

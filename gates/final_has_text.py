@@ -1,4 +1,4 @@
-"""final_has_text: the candidate says something."""
+"""final_has_text: the candidate says something, or has handed in an output."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ class FinalHasText(Gate):
     may = (Retry, Fail)
 
     def judge(self, history: History) -> Ruling:
-        if history.text.strip():
+        if history.answer.strip():
             return Pass()
         if history.retries[self.name] < RETRIES:
             return Retry("the final answer is empty", MESSAGE)

@@ -67,8 +67,8 @@ class IntentCarriedOut(Gate):
 
     def judge(self, history: History) -> Ruling:
         tools = history.started is not None and bool(history.started.tool_names)
-        if not tools or history.retries[self.name] >= RETRIES:
-            return Pass()
+        if not tools or history.output is not None or history.retries[self.name] >= RETRIES:
+            return Pass()  # words beside an output that was handed in announce nothing
         text = history.text.strip()
         if not history.effects_since_input and shows_work(text):
             return Retry("work was shown, not done", MESSAGE)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from states.history import History
+from states.output import STRUCTURED_OUTPUT
 from states.records import Finalized
 from states.verdicts import Fail, Pass, Retry, Ruling
 
 from .gate import Gate
+from .output_accepted import STALE
 
 RETRIES: Final = 3
 """Receipts that a late change of the workspace, or a late input, made void, per run."""
@@ -39,6 +41,8 @@ class ReceiptHolds(Gate):
             return self._again(history, "a newer input waits for an answer", "", None)
         if receipt.revision != history.verification.revision:
             return self._again(history, "the workspace changed after the checks", MOVED, "bash")
+        if history.output is not None and history.output.accepted.revision not in ("", receipt.revision):
+            return self._again(history, "the workspace changed after the output was accepted", STALE, STRUCTURED_OUTPUT)
         return Pass(cites=(*receipt.verdicts, *receipt.evidence))
 
     def _again(self, history: History, reason: str, message: str, tool: str | None) -> Ruling:

@@ -1,4 +1,8 @@
-"""turn_whole: the provider did not cut the turn off. Calls of a cut turn are never run."""
+"""turn_whole: the provider did not cut the turn off. Calls of a cut turn are never run.
+
+Once the requests to go on are used up, a cut turn is a failure, unless a structured output stands: then words that
+were cut off are not the result. They still have to pass every other gate.
+"""
 
 from typing import Final
 
@@ -26,6 +30,8 @@ class TurnWhole(Gate):
             return Pass()
         if history.retries[self.name] < RETRIES:
             return Retry("cut off at the output limit", MESSAGE)
+        if history.output is not None:
+            return Pass("cut off, but the result was handed in before", (history.output.seq,))
         return Fail("truncated", f"the model's answers were cut off at the output limit {RETRIES + 1} times")
 
 

@@ -13,8 +13,9 @@ import orjson
 from .contract import Permission
 from .history import CallState, History
 from .names import Event
+from .output import STRUCTURED_OUTPUT, schema_digest
 from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec, Workspace
-from .records import JSON, Settlement, Status, ToolResult
+from .records import JSON, OutputAccepted, Record, Settlement, Status, ToolResult
 from .text import safe_json, safe_text
 
 UNKNOWN: Final = (
@@ -26,6 +27,7 @@ _OURS: Final = frozenset({"revision_before", "revision_after", "recovered"})
 """Metadata that only we write: a tool cannot vouch for the workspace."""
 NOT_AGAIN: Final = "Cancelled: this call is not run again, because the permission has changed since."
 NOT_STARTED: Final = "Cancelled: this call was never started."
+ONE_OUTPUT: Final = "Error: an output of this turn was accepted already, and it stands. One call hands it in."
 
 
 async def act(run: Run) -> Outcome:
@@ -33,7 +35,7 @@ async def act(run: Run) -> Outcome:
     history = run.history
     open_calls = history.open_calls()
     begun: set[str] = set()
-    last: tuple[ToolResult, ...] = ()
+    last: tuple[Record, ...] = ()
     if open_calls:
         world = await run.outside()
         try:
@@ -55,7 +57,7 @@ def _lane(state: CallState) -> str:
 
 async def _together(
     group: list[CallState], run: Run, world: Outside, begun: set[str], *, lost: bool
-) -> tuple[ToolResult, ...]:
+) -> tuple[Record, ...]:
     """Run a group; the turn's very last result is returned, so that it shares a commit with what follows.
 
     lost: an earlier claim may have started them. Only the first group can be: the next one starts when all before it
@@ -66,8 +68,8 @@ async def _together(
         for landed in asyncio.as_completed(tasks):
             result = await landed
             if run.history.unanswered == 1:
-                return (result,)
-            await run.commit(result)
+                return with_output(run.history, result)
+            await run.commit(*with_output(run.history, result))
     except BaseException:
         await _stop(tasks, run)
         raise
@@ -80,7 +82,21 @@ async def _stop(tasks: "list[asyncio.Task[ToolResult]]", run: Run) -> None:
         task.cancel()
     for said in await asyncio.gather(*tasks, return_exceptions=True):
         if isinstance(said, ToolResult) and run.history.calls[said.call].result is None:
-            await run.commit(said)
+            await run.commit(*with_output(run.history, said))
+
+
+def _hands_in(state: CallState, history: History) -> bool:
+    return state.call.name == STRUCTURED_OUTPUT and bool(history.contract.output_schema)
+
+
+def with_output(history: History, result: ToolResult) -> tuple[Record, ...]:
+    """The result, and the run's output if it was handed in by it: both or neither is committed."""
+    state = history.calls[result.call]
+    if result.status is not Status.OK or not _hands_in(state, history):
+        return (result,)
+    before, after = result.metadata.get("revision_before"), result.metadata.get("revision_after")
+    seen = after if isinstance(after, str) and before == after else ""
+    return result, OutputAccepted(result.call, schema_digest(history.contract.output_schema), state.arguments, seen)
 
 
 async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *, lost: bool) -> ToolResult:
@@ -93,7 +109,11 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *
         lambda text: run.show_progress(state.call.id, text),
         run,
     )
-    watched = run.history.owes_evidence and world.workspace is not None and not (spec and spec.read_only)
+    hands_in = _hands_in(state, run.history)
+    if hands_in and run.history.output_of_turn:
+        return ToolResult(state.call.id, Status.ERROR, ONE_OUTPUT, epoch=run.history.epoch)
+    proves = hands_in or (run.history.owes_evidence and not (spec and spec.read_only))
+    watched = proves and world.workspace is not None
     before = await _revision(world.workspace) if watched and world.workspace else None
     since = world.clock.monotonic()
     recovered = None

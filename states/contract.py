@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 import attrs
+import orjson
 
 from .messages import LARGEST
 
@@ -34,6 +35,10 @@ def _pairs(proofs: Proofs) -> tuple[tuple[str, str], ...]:
     return tuple((kind, command) for kind, command in proofs)
 
 
+def _schema(schema: Mapping[str, Any] | str | None) -> str:
+    return schema if isinstance(schema, str) else orjson.dumps(dict(schema)).decode() if schema is not None else ""
+
+
 @attrs.frozen
 class Contract:
     """Declared duties.
@@ -42,11 +47,14 @@ class Contract:
     `commands` are exact commands, each of which must have run with exit status 0.
     Both count only on the final workspace revision. `proofs` are a project's own commands, by the kind that they prove:
     `{"test": ["./run_tests.sh"]}`; a command proves it if it starts with these words.
+    `output_schema` is a JSON Schema (kept as its text; empty: none): the run's result is then what the model hands in
+    through the reserved tool `structured_output`, and nothing else.
     """
 
     checks: tuple[str, ...] = attrs.field(default=(), converter=_unique)
     commands: tuple[str, ...] = attrs.field(default=(), converter=_unique)
     proofs: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs)
+    output_schema: str = attrs.field(default="", converter=_schema)
 
     @property
     def owes_evidence(self) -> bool:

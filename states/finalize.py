@@ -17,7 +17,7 @@ def receipt(history: History, revision: str) -> Finalized:
     passed = [(seq, ruling) for seq, ruling in history.verdicts.values() if isinstance(ruling, Pass)]
     return Finalized(
         history.candidate,
-        history.text,
+        history.answer,
         tuple(sorted(seq for seq, _ in passed)),
         tuple(sorted({cited for _, ruling in passed for cited in ruling.cites})),
         revision,

@@ -21,6 +21,7 @@ from .records import (
     Failed,
     Finalized,
     Finding,
+    OutputAccepted,
     RunStarted,
     StopAnswer,
     Suspended,
@@ -76,6 +77,15 @@ class Child:
     usage: Usage = Usage()
 
 
+@attrs.frozen
+class Output:
+    """The structured output that stands: record `seq`, accepted in the turn `turn`."""
+
+    seq: int
+    turn: int
+    accepted: OutputAccepted
+
+
 @attrs.define(eq=False)
 class History:
     """What is known of a session. Read it; only `apply` writes it."""
@@ -102,7 +112,8 @@ class History:
     seconds: float = 0.0
     """Time in which somebody worked on the run."""
     retries: Counter[str] = attrs.field(factory=Counter)
-    """Retry verdicts per gate: the committed counters that bound every cycle."""
+    """Retry verdicts per gate, and calls of `structured_output` that were refused: the committed counters that bound
+    every cycle."""
     hints: dict[str, int] = attrs.field(factory=dict)
     """The turn on which each gate gave its last hint."""
     suspends: dict[str, int] = attrs.field(factory=dict)
@@ -121,6 +132,8 @@ class History:
     actions: Actions = attrs.field(factory=Actions)
     children: dict[str, Child] = attrs.field(factory=dict)
     """Agents that this run has begun, by session."""
+    output: Output | None = None
+    """What the model has handed in, until a newer input or the gate drops it."""
     rest: Suspended | None = None
     failure: Failed | None = None
 
@@ -167,6 +180,16 @@ class History:
     def text(self) -> str:
         """Words of the last answer, with what was cut off or paused before it."""
         return self.carried + text_of(self.turn.blocks) if self.turn else ""
+
+    @property
+    def output_of_turn(self) -> bool:
+        """The output that stands was handed in by the current turn."""
+        return self.output is not None and self.output.turn == self.turn_seq
+
+    @property
+    def answer(self) -> str:
+        """What the run's result is if this turn is its last: the output that stands, as JSON, or else the words."""
+        return self.output.accepted.value if self.output else self.text
 
     @property
     def system(self) -> str:

@@ -14,6 +14,7 @@ from gates.text_is_new import RETRIES, SAME
 from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
+from states.output import STRUCTURED_OUTPUT
 
 from .claims import UNFINISHED, spent
 from .world import ANNOUNCED, REPEATED
@@ -53,6 +54,7 @@ def key_of(history: History, view: View) -> Hashable:
         isinstance(last, AssistantMessage) + 2 * isinstance(last, ToolMessage),
         retries,
         view.repeats and _sameness(history),
+        history.output and (history.output_of_turn, history.output.accepted.revision),
         view.still and min(history.actions.still, HALT + 1),
         history.rest and history.rest.waits_for,
         history.failure and history.failure.code,
@@ -76,7 +78,8 @@ def _turn(history: History) -> Hashable:
     calls = tuple(_call(state) for state in history.calls.values())
     ended = history.state is State.PROVIDER_TURN or history.turn.finish in UNFINISHED
     words = not calls and (bool(history.text.strip()), history.text == REPEATED, history.text.endswith(ANNOUNCED))
-    return ended and history.turn.finish, words, calls
+    only_output = bool(calls) and {state.call.name for state in history.calls.values()} == {STRUCTURED_OUTPUT}
+    return ended and history.turn.finish, words, calls, only_output
 
 
 def _carried(history: History) -> Hashable:
@@ -91,7 +94,7 @@ def _call(state: CallState) -> Hashable:
         return "answered"
     return (
         state.call.name,
-        state.call.arguments == "{oops",
+        state.call.arguments == "{oops" or (state.call.name == STRUCTURED_OUTPUT and state.call.arguments),
         state.intent is not None,
         state.asked,
         state.approval and state.approval.granted,
@@ -110,4 +113,5 @@ def _judgement(history: History) -> Hashable:
         tuple(name for name, (seq, _) in history.verdicts.items() if seq in receipt.verdicts),
         len(receipt.evidence),
     )
-    return history.candidate > 0, now, shown, history.stop_answer is not None, passed, named
+    seen = tuple((name, found.revision) for name, (_, found) in history.findings.items())
+    return history.candidate > 0, now, shown, seen, history.stop_answer is not None, passed, named

@@ -12,6 +12,7 @@ from gates.gate import Asked
 from states.history import History
 from states.messages import AssistantMessage, Finish, Message, ToolMessage, calls_of, text_of
 from states.names import ENDS, Event, State
+from states.output import STRUCTURED_OUTPUT, schema_digest
 from states.provider_turn import request_of
 from states.records import (
     AssistantTurn,
@@ -69,9 +70,28 @@ def success_has_a_receipt(before: History, move: Move, now: History) -> str | No
         return "the receipt's workspace is not the verified one"
     if now.stop_answer is None or now.stop_answer.candidate != now.candidate:
         return "the inbox was not sealed for this candidate"
+    if now.contract.output_schema:
+        return None  # its words are the output's: see the next claim but one
     if now.turn is None or not receipt.text.endswith(text_of(now.turn.blocks)) or now.turn.finish in UNFINISHED:
         return "the receipt does not end in the words of the last, whole turn"
     return None
+
+
+def success_hands_in_its_output(before: History, move: Move, now: History) -> str | None:
+    """A run that owes a structured output ends with one of its schema, newer than every input, on its workspace."""
+    if not _entered(move, State.SUCCEEDED) or not now.contract.output_schema:
+        return None
+    receipt, output = now.receipt, now.output
+    if receipt is None or output is None or output.seq not in receipt.evidence:
+        return "the receipt names no output that was handed in"
+    if output.seq < now.last_input:
+        return f"the output {output.seq} is older than input {now.last_input}"
+    if output.accepted.schema != schema_digest(now.contract.output_schema):
+        return "the output was handed in under another schema"
+    if output.accepted.value != receipt.text:
+        return "the receipt's words are not the output"
+    moved = output.accepted.revision != receipt.revision
+    return "the workspace is not the one that the output was handed in on" if moved else None
 
 
 def success_rests_on_evidence(before: History, move: Move, now: History) -> str | None:
@@ -170,7 +190,10 @@ def _whole(history: History) -> bool:
 
 
 def _done(history: History) -> bool:
-    return history.turn is not None and history.turn.finish not in UNFINISHED and not history.calls
+    if history.turn is None or history.calls:
+        return False
+    cut = history.turn.finish is Finish.LENGTH and history.output is not None  # its words are not the result
+    return cut or history.turn.finish not in UNFINISHED
 
 
 def _back_to_the_model(history: History, made: Transition, move: Move) -> bool:
@@ -191,7 +214,10 @@ _JUSTIFIED: Final[Mapping[State, Callable[[History, Transition, Move], bool]]] =
     State.AWAIT_RESULTS: lambda history, made, move: (
         made.event is Event.DISPATCHED and all(call.intent is not None for call in history.open_calls())
     ),
-    State.CANDIDATE_FINAL: lambda history, made, move: made.event is Event.REPLIED and _done(history),
+    State.CANDIDATE_FINAL: lambda history, made, move: (
+        (made.event is Event.REPLIED and _done(history))
+        or (made.event is Event.SETTLED and history.output_of_turn and not history.unanswered)
+    ),
     State.VERIFY: lambda history, made, move: made.event is Event.SUBMITTED and history.candidate > 0,
     State.STOP_HOOK: lambda history, made, move: made.event is Event.VERIFIED and history.verification is not None,
     State.FINALIZE: lambda history, made, move: made.event is Event.ANSWERED and history.stop_answer is not None,
@@ -222,6 +248,9 @@ def ends_are_final(before: History, move: Move, now: History) -> str | None:
 
 def work_is_paid_for(before: History, move: Move, now: History) -> str | None:
     """The model is asked again, and tools are started, only while there is budget."""
+    asked = {state.call.name for state in now.calls.values()} if _entered(move, State.DISPATCH_TOOLS) else set()
+    if asked == {STRUCTURED_OUTPUT}:
+        return None  # to hand in the result is no more work
     return "work goes on without budget" if _entered(move, *WORKING) and spent(now) else None
 
 
@@ -335,6 +364,9 @@ def reasons_are_not_left_over(before: History, move: Move, now: History) -> str 
 
 TWINS: Final[Mapping[Claim, Twin]] = {
     success_has_a_receipt: lambda before, move, now: now.state is State.SUCCEEDED,
+    success_hands_in_its_output: lambda before, move, now: (
+        now.state is State.SUCCEEDED and bool(now.contract.output_schema)
+    ),
     success_rests_on_evidence: lambda before, move, now: (
         now.state is State.SUCCEEDED and now.receipt is not None and bool(now.receipt.evidence)
     ),

@@ -17,19 +17,22 @@ from fsm.graph import Graph, Row
 from fsm.machine import Decision, decide
 from gates.gate import Asked, Gate
 from gates.on_course import on_course
+from gates.output_accepted import CORRECTIONS, output_correctable
+from gates.turn_whole import turn_whole
 from states.actions import Actions
 from states.errors import GateError, HistoryError
 from states.history import History
 from states.names import ENDS, RUNNING, Event, State
+from states.output import OUTPUT_ACCEPTED
 from states.records import Cancellation, Resumed, RunStarted, Status, Transition, UserInput, Verdict
 from states.verdicts import Retry
 
 from .abstraction import View, key_of
 from .broken import Broken
-from .claims import STANDARD, TWINS, Claim, broken, gates_were_asked, passes_of
+from .claims import STANDARD, TWINS, Claim, broken, gates_were_asked, passes_of, success_hands_in_its_output
 from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
-from .world import A_READ, STARTED, Proofs, World, proofs
+from .world import A_READ, OUTPUTS, OWES_OUTPUT, STARTED, Proofs, World, proofs
 
 MANY: Final = 24
 """Retries that are told apart; a gate that has sent a run back more often is taken to go on as it does then."""
@@ -115,6 +118,8 @@ class _Search:
     view: View
     exhausted: frozenset[str] = frozenset()
     """Gates that are taken to have used up their retries."""
+    most: int = MANY
+    """Retries of the counted gate that are told apart."""
     rows: Counter[Row] = attrs.field(factory=Counter)
     paths: dict[Row, tuple[Move, ...]] = attrs.field(factory=dict)
     codes: set[str] = attrs.field(factory=set)
@@ -220,7 +225,7 @@ class _Search:
         self.idle -= {claim for claim in self.idle if TWINS[claim](before, move, now)}
         counted = self.view.counted
         kept = now.retries[counted] if counted else 0
-        kept = min(kept, MANY)
+        kept = min(kept, self.most)
         now.retries = Counter(dict.fromkeys(self.exhausted, MANY))
         if counted and kept:
             now.retries[counted] = kept
@@ -230,7 +235,7 @@ class _Search:
         if now.rest is not None and now.state is State.SUSPENDED:
             self.codes.add(now.rest.waits_for.value)
         key = key_of(now, self.view)
-        if kept == MANY and node is not None and not self._else_bounded(move):
+        if kept == self.most and node is not None and not self._else_bounded(move):
             known = key_of(before, self.view)
             self.onward.setdefault(known, set()).add(key)
             if any(isinstance(record, Verdict) and isinstance(record.ruling, Retry) for record in move.records):
@@ -308,6 +313,11 @@ def check(
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
     searches = [base, *_counted(table, every, proofs, started, base.reads)]
+    names = {gate.name for gate in _gates(table)}
+    if output_correctable.name in names:
+        asked = OUTPUT_ACCEPTED in names  # a loop with a table that does not ask takes no contract with an output
+        owed_here = tuple(claim for claim in every if asked or claim is not success_hands_in_its_output)
+        searches += _owing_output(table, owed_here, started)
     if any(_minds_standing_still(gate) for gate in _gates(table)):
         patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
         searches.append(_Search(table, every, patient, View(epochs=False, still=True)))
@@ -338,6 +348,16 @@ def _counted(
             search = _Search(graph, claims, world, view, exhausted - {name})
             search.run(started)
             yield search
+
+
+def _owing_output(graph: Graph, claims: tuple[Claim, ...], started: RunStarted) -> Iterator[_Search]:
+    """A run that owes a structured output, with its corrections counted, and with the turns that were cut off."""
+    owing = attrs.evolve(started, contract=OWES_OUTPUT)
+    for name in (OUTPUT_ACCEPTED, turn_whole.name):
+        honest = World(hostile=False, calls=OUTPUTS, results=(Status.OK,))
+        search = _Search(graph, claims, honest, View(name, epochs=False), most=CORRECTIONS + 2)
+        search.run(owing)
+        yield search
 
 
 def _hold_detectors(history: History, view: View) -> None:
@@ -385,6 +405,8 @@ def _report(graph: Graph, searches: list[_Search], base: _Search, standard: tupl
         if row not in rows:
             raise Broken("every_row_is_taken", f"{told(row)} never is")
     idle = set.intersection(*(search.idle for search in searches)) & set(standard)
+    if OUTPUT_ACCEPTED not in {gate.name for gate in _gates(graph)}:
+        idle.discard(success_hands_in_its_output)
     if idle:
         raise Broken(min(claim.__name__ for claim in idle), "nothing that was explored puts this claim to the test")
     return Report(

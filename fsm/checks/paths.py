@@ -17,7 +17,7 @@ from fsm.audit import audit
 from fsm.graph import Row
 from fsm.journal import open_journal
 from fsm.loop import Loop
-from states.contract import Budget, Permission
+from states.contract import Budget, Contract, Permission
 from states.fold import fold
 from states.history import History
 from states.messages import Call, Finish, text_of
@@ -34,6 +34,7 @@ from states.records import (
     Evidence,
     Finalized,
     Record,
+    RunStarted,
     Settlement,
     Status,
     Trouble,
@@ -105,6 +106,7 @@ class Plan:
     rounds: list[Round] = attrs.field(factory=list)
     cancel_in: State | None = None
     permission: Permission = Permission.FULL
+    contract: Contract = STARTED.contract
 
 
 # --- from moves to a plan ---------------------------------------------------------------------------------------
@@ -128,6 +130,8 @@ def _plan(row: Row, path: Sequence[Move]) -> Plan:
 def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # noqa: C901, PLR0912  one case a kind of record
     """What the outside has to do so that this record is written."""
     match record:
+        case RunStarted(contract=contract):
+            plan.contract = contract
         case AssistantTurn():
             said = Reply(record.blocks, record.finish, model="cued", finish_detail=record.finish.value)
             plan.cues.append(Cue(said, move.pause))
@@ -309,7 +313,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path) -> History:
         journal=journal,
         clock=outside.clock,
         workspace=outside.workspace,
-        contract=STARTED.contract,
+        contract=plan.contract,
         budget=Budget(max_turns=None, seconds=SECONDS),
         permission=plan.permission,
     )

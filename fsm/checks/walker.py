@@ -19,7 +19,7 @@ from states.records import AssistantTurn, Status, TurnFailure
 from .deeds import Deeds, Process
 from .replay import Prefix
 from .stage import NOTE, SEND, SHELL, TEST, Waiting
-from .world import LONG, READ, WRITE, World
+from .world import CALLS, LONG, OUTPUTS, READ, WRITE, World
 
 
 class Choice:
@@ -118,7 +118,8 @@ class Walker(Deeds, RuleBasedStateMachine):
         if process.model.asked is None or process.model.asked.done():
             return []
         answers: list[Choice] = []
-        for move in World(hostile=False).moves(self.history):
+        calls = OUTPUTS if self.history.contract.output_schema else CALLS
+        for move in World(hostile=False, calls=calls).moves(self.history):
             for record in move.records:
                 said: Reply | ProviderTrouble | None = None
                 if isinstance(record, AssistantTurn):

@@ -9,14 +9,17 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from typing import Any, Final, TypeVar, cast
 
 import attrs
+import orjson
 
+from gates.output_schema import fits
 from states import dispatch_tools
-from states.await_results import close
+from states.await_results import ONE_OUTPUT, close, with_output
 from states.contract import Budget, Contract, Permission
 from states.finalize import receipt
 from states.history import CallState, History
 from states.messages import Block, Call, Finish, Text
 from states.names import ENDS, RESTING, State
+from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.ports import Reply, Run, ToolOutput, ToolRun, ToolSpec
 from states.provider_turn import turn_of
 from states.records import (
@@ -29,6 +32,8 @@ from states.records import (
     Dispatch,
     Evidence,
     Finalized,
+    Finding,
+    Metadata,
     Record,
     Resumed,
     RunStarted,
@@ -56,6 +61,8 @@ SECONDS: Final = 60.0
 LONG: Final = 2 * SECONDS
 NOW, OLD = "r2", "r1"
 """Workspace revisions."""
+MOVED: Final = "r3"
+"""The workspace after somebody changed it."""
 READ, WRITE = "look", "act"
 ANNOUNCED: Final = "Let me look into it:"
 """What a model says that then calls nothing."""
@@ -69,12 +76,15 @@ class Shelf:
     specs: Final = (
         ToolSpec(READ, "reads", {"type": "object"}, read_only=True, concurrency_safe=True),
         ToolSpec(WRITE, "has an effect", {"type": "object"}),
+        ToolSpec(STRUCTURED_OUTPUT, "hands in the result", {"type": "object"}, read_only=True),
     )
 
     def spec(self, name: str) -> ToolSpec | None:
         return next((spec for spec in self.specs if spec.name == name), None)
 
     def complaint(self, name: str, arguments: JSON) -> str | None:
+        if name == STRUCTURED_OUTPUT and not fits(SCHEMA, orjson.dumps(arguments).decode()):
+            return "the output does not fit its schema."
         return None if self.spec(name) else f"there is no tool {name!r}."
 
     async def run(self, run: ToolRun) -> ToolOutput:
@@ -117,6 +127,10 @@ STARTED: Final = RunStarted(
 )
 """The run that is explored: it owes evidence, its time is limited, and its effectful tool needs an approval."""
 
+SCHEMA: Final = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
+OWES_OUTPUT: Final = Contract(output_schema=SCHEMA)
+"""What else is explored: a run that owes a structured output and nothing else."""
+
 
 def proofs(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
     """Evidence for the first duty of the contract: none, good, of an older workspace, of a failing command."""
@@ -141,6 +155,14 @@ CALLS: Final[Mapping[str, Asking]] = {
     "two effects": ((WRITE, "{}"), (WRITE, '{"n":2}')),
 }
 """What a turn may ask for: tool and arguments of each call."""
+OUTPUTS: Final[Mapping[str, Asking]] = {
+    "an output": ((STRUCTURED_OUTPUT, '{"n":1}'),),
+    "an output that does not fit": ((STRUCTURED_OUTPUT, "{}"),),
+    "two outputs": ((STRUCTURED_OUTPUT, '{"n":1}'), (STRUCTURED_OUTPUT, '{"n":2}')),
+    "an output, then a read": ((STRUCTURED_OUTPUT, '{"n":1}'), (READ, "{}")),
+    "a read": CALLS["a read"],
+}
+"""What the turns of a run may ask for that owes a structured output."""
 A_READ: Final = {"a read": CALLS["a read"]}
 
 
@@ -245,12 +267,12 @@ def _await(world: World, history: History) -> Moves:
     settled = Settlement(history.turn_seq)
     open_calls = history.open_calls()
     for state in open_calls:
-        for status in world.results:
-            result = ToolResult(state.call.id, status, f"{status}", epoch=history.epoch)
-            ends = (settled,) if len(open_calls) == 1 else ()
-            yield Move(f"call {state.order + 1} is answered: {status}", (result, *ends))
+        ends = (settled,) if len(open_calls) == 1 else ()
+        for result in _results(world, history, state):
+            records = with_output(history, result)
+            yield Move(f"call {state.order + 1} is answered: {result.status}", (*records, *ends))
             if ends:
-                yield Move(f"call {state.order + 1} is answered: {status}, then a crash", (result,))
+                yield Move(f"call {state.order + 1} is answered: {result.status}, then a crash", records)
     if not open_calls:
         yield Move("the turn is settled", (settled,))
         yield Move("the turn is settled, and the time is up", (settled,), pause=LONG)
@@ -261,19 +283,37 @@ def _await(world: World, history: History) -> Moves:
             yield Move("a result of another epoch", (late,), honest=False)
 
 
+def _results(world: World, history: History, state: CallState) -> Iterator[ToolResult]:
+    """What may become of a call. One that hands in an output is taken, unless its turn has handed one in."""
+    if state.call.name != STRUCTURED_OUTPUT or not history.contract.output_schema:
+        yield from (ToolResult(state.call.id, status, f"{status}", epoch=history.epoch) for status in world.results)
+    elif history.output_of_turn:
+        yield ToolResult(state.call.id, Status.ERROR, ONE_OUTPUT, epoch=history.epoch)
+    else:
+        seen: Metadata = {"revision_before": NOW, "revision_after": NOW}
+        yield ToolResult(state.call.id, Status.OK, "accepted", seen, epoch=history.epoch)
+
+
 # --- the candidate ----------------------------------------------------------------------------------------------
 
 
 def _candidate(world: World, history: History) -> Moves:
-    yield Move("the candidate is put up", (Candidate(history.turn_seq),))
-    yield Move("the candidate is put up, and the time is up", (Candidate(history.turn_seq),), pause=LONG)
-    yield Move("an input, then the candidate", (_input(), Candidate(history.turn_seq)))
+    candidate = Candidate(history.turn_seq)
+    seen = (Finding(OUTPUT_ACCEPTED, holds=True, revision=NOW),) if history.output else ()
+    yield Move("the candidate is put up", (*seen, candidate))
+    yield Move("the candidate is put up, and the time is up", (*seen, candidate), pause=LONG)
+    yield Move("an input, then the candidate", (_input(), candidate))
+    if seen:
+        moved = Finding(OUTPUT_ACCEPTED, holds=True, revision=MOVED)
+        yield Move("the workspace moved; the candidate is put up", (moved, candidate))
 
 
 def _verify(world: World, history: History) -> Moves:
-    revision = NOW if history.contract.owes_evidence else ""
+    revision = NOW if history.owes_evidence else ""
     for label, found in world.proofs(history):
         yield Move(f"verified with {label}", (*found, Verification(history.candidate, revision)))
+    if history.output:
+        yield Move("the workspace moved; verified", (Verification(history.candidate, MOVED),))
 
 
 def _stop_hook(world: World, history: History) -> Moves:
@@ -286,7 +326,7 @@ def _finalize(world: World, history: History) -> Moves:
     revision = history.verification.revision if history.verification else ""
     honest = receipt(history, revision)
     yield Move("the receipt is written", (honest,))
-    yield Move("the workspace moved; the receipt is written", (receipt(history, "r3"),))
+    yield Move("the workspace moved; the receipt is written", (receipt(history, MOVED if revision != MOVED else "r4"),))
     if world.hostile:
         for label, lie in _lies(honest):
             yield Move(f"a receipt with {label}", (lie,), honest=False)

@@ -8,7 +8,7 @@ import attrs
 
 from fsm.config import Settings
 from fsm.loop import Loop
-from fsm.prompts import BASE
+from fsm.prompts import BASE, OUTPUT
 from fsm.setup import STATE_DIR
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
@@ -18,7 +18,7 @@ from states.ports import Provider
 
 from .provider import provider_of
 
-OF_A_NEW_RUN = ("require", "check", "system", "tools")
+OF_A_NEW_RUN = ("require", "check", "schema", "system", "tools")
 """Flags that say what a run owes and is told: a run that goes on keeps its own."""
 
 
@@ -35,7 +35,7 @@ class Plan:
 
 def new_run(settings: Settings) -> Plan:
     """As the settings say. Raises ConfigError."""
-    return Plan(settings.contract, settings.budget(), settings.permission, _system(settings), settings.tools)
+    return Plan(_contract(settings), settings.budget(), settings.permission, _system(settings), settings.tools)
 
 
 def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -> Plan:
@@ -44,17 +44,30 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
     if past.started is None:
         return new_run(settings)
     last = past.started
-    same_duties = settings.contract == last.contract and not {"system", "tools"} & set(anew)
+    said = _contract(settings)
+    same_duties = said == last.contract and not {"system", "tools"} & set(anew)
     if anew and past.state not in ENDS and not same_duties:
         raise ConfigError(
             f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
             "this flag is for a run that begins"
         )
-    owed = settings.contract if {"require", "check"} & set(anew) else last.contract
+    owed = said if {"require", "check", "schema"} & set(anew) else last.contract
     permission = settings.permission if flags.get("permission") else past.permission
-    system = _system(settings) if "system" in anew else last.system
+    system = _system(settings) if "system" in anew else last.system.removesuffix(OUTPUT)
     only = settings.tools if "tools" in anew else last.only
     return Plan(owed, settings.budget(past.budget), permission, system, only)
+
+
+def _contract(settings: Settings) -> Contract:
+    if settings.schema is None:
+        return settings.contract
+    from gates.output_schema import checked
+
+    try:
+        text = settings.schema.read_text(encoding="utf-8")
+        return attrs.evolve(settings.contract, output_schema=checked(text))
+    except (OSError, UnicodeDecodeError, ConfigError) as error:
+        raise ConfigError(f"--schema: {str(settings.schema)!r}: {error}") from error
 
 
 def _system(settings: Settings) -> str:

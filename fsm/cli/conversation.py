@@ -16,6 +16,7 @@ from states.records import (
     Entry,
     Failed,
     Finalized,
+    OutputAccepted,
     Record,
     Resumed,
     RunStarted,
@@ -65,6 +66,8 @@ def _said(entry: Entry, record: Record, calls: Mapping[str, str]) -> str:
             return f"{call} waits for an approval: {label(name, arguments)}"
         case Approval(call=call, granted=granted, reason=reason):
             return f"{call} {'approved' if granted else 'refused'} by a person{f': {reason}' if reason else ''}"
+        case OutputAccepted(call=call, value=value):
+            return f"the output that {call} hands in fits its schema: {value}"
     return _judged(record)
 
 

@@ -84,6 +84,9 @@ def duties(function: Function) -> Function:
             click.option("--require", multiple=True, metavar="KINDS", help="Of test, lint, type-check, build."),
             click.option("--check", multiple=True, metavar="COMMAND", help="Exactly this command must pass."),
             click.option("--tools", multiple=True, metavar="NAMES", help="Only these are offered; * is a pattern."),
+            click.option(
+                "--schema", metavar="FILE", help="A JSON Schema that the result must fit; it is printed as JSON."
+            ),
             click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
             click.option("--system", metavar="FILE", help="A system prompt instead of the built-in one."),
         ),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import attrs
 import orjson
 
+from fsm.output import output_of
 from fsm.result import result_of
 from states.codec import encode
 from states.fold import fold
@@ -26,6 +27,8 @@ def whole(session: str, entries: Sequence[Entry]) -> dict[str, JSON]:
         "tool_calls": history.tool_calls,
         "usage": attrs.asdict(history.usage),
         "contract": {"checks": list(history.contract.checks), "commands": list(history.contract.commands)},
+        "output_schema": orjson.loads(history.contract.output_schema or "null"),
+        "output": output_of(history),
         "receipt": orjson.loads(encode(history.receipt)) if history.receipt else None,
         "waiting": [
             {"call": state.call.id, "name": state.call.name, "arguments": state.arguments} for state in waiting(history)

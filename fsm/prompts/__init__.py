@@ -10,3 +10,9 @@ You are a careful engineer who works through tools.
 - When checks are required, run each as a command of its own and change nothing after it has passed.
 - Ask for tools only while work is left. When it is done, say in plain words what you did and what showed that it works.
 """
+
+OUTPUT: Final = """
+The result of this task is what you hand in with the tool structured_output: do the work first, then call it once. JSON
+in a message does not count.
+"""
+"""What follows the system prompt of a run that owes a structured output."""

@@ -8,6 +8,7 @@ from states.errors import HistoryError
 from states.history import CallState, CommandRun, History
 from states.messages import Call, ToolMessage
 from states.names import RESTING, State
+from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.records import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
 
 from .basics import need
@@ -53,6 +54,9 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
         history.effects_since_input += not state.read_only
     elif record.status is not Status.CANCELLED:
         history.failing[state.call.name] = history.failing.get(state.call.name, 0) + 1
+    if state.call.name == STRUCTURED_OUTPUT and record.status is Status.ERROR and not history.output_of_turn:
+        history.output = None  # the model has said that what stood is not its answer any more
+        history.retries[OUTPUT_ACCEPTED] += bool(history.contract.output_schema)
     command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
     if isinstance(command, str) and isinstance(exit_status, int):
         before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")

@@ -3,10 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from states.history import History
+from states.history import History, Output
 from states.messages import AssistantMessage, Finish
 from states.names import State
-from states.records import Candidate, Evidence, Finalized, Finding, StopAnswer, Verdict, Verification
+from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT, schema_digest
+from states.records import (
+    Candidate,
+    Evidence,
+    Finalized,
+    Finding,
+    OutputAccepted,
+    Status,
+    StopAnswer,
+    Verdict,
+    Verification,
+)
 from states.verdicts import Pass, Retry, Suspend
 
 from .basics import need, say
@@ -17,9 +28,21 @@ def _candidate(history: History, seq: int, record: Candidate) -> None:
     need(record.turn == history.turn_seq != 0, seq, "a candidate of another turn")
     need(history.candidate == 0, seq, "a second candidate of one turn")
     history.candidate = seq
-    text = history.text.strip()
+    text = history.answer.strip()
     history.same_text = history.same_text + 1 if text == history.last_text and history.same_text else 1
     history.last_text = text
+
+
+def _output_accepted(history: History, seq: int, record: OutputAccepted) -> None:
+    state = history.calls.get(record.call)
+    need(state is not None and state.call.name == STRUCTURED_OUTPUT, seq, f"{record.call!r} hands in no output")
+    done = state is not None and state.result is not None and state.result.status is Status.OK
+    need(done, seq, f"the output of {record.call!r}, which was not taken")
+    need(state is not None and record.value == state.arguments, seq, "an output that the model did not hand in")
+    schema = history.contract.output_schema
+    need(bool(schema) and record.schema == schema_digest(schema), seq, "an output of another schema")
+    need(not history.output_of_turn, seq, "a second output of one turn")
+    history.output = Output(seq, history.turn_seq, record)
 
 
 def _evidence(history: History, seq: int, record: Evidence) -> None:
@@ -53,6 +76,8 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
     history.verdicts[record.gate] = (seq, record.ruling)
     if isinstance(record.ruling, Retry):
         history.retries[record.gate] += 1
+        if record.gate == OUTPUT_ACCEPTED:
+            history.output = None
         history.require_tool = record.ruling.require_tool
         paused = history.turn is not None and history.turn.finish is Finish.PAUSED
         own_words = bool(history.messages) and isinstance(history.messages[-1], AssistantMessage)
@@ -67,6 +92,7 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
 
 APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Candidate: _candidate,
+    OutputAccepted: _output_accepted,
     Evidence: _evidence,
     Finding: _finding,
     Verification: _verification,

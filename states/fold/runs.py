@@ -8,6 +8,7 @@ from states.actions import Actions
 from states.history import History
 from states.messages import Usage
 from states.names import ENDS, INITIAL
+from states.output import OUTPUT_ACCEPTED
 from states.records import Baseline, BudgetChange, PermissionChange, RunStarted, Understood, UserInput
 
 from .basics import forget_turn, need, say
@@ -25,7 +26,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.retries = Counter()
     history.hints, history.suspends, history.baselines = {}, {}, {}
     history.understood, history.failing, history.children = (), {}, {}
-    history.rest = history.failure = history.require_tool = None
+    history.rest = history.failure = history.require_tool = history.output = None
     history.closing, history.closing_event = 0, None
     history.unspent.clear()
     history.commands.clear()
@@ -37,6 +38,8 @@ def _user_input(history: History, seq: int, record: UserInput) -> None:
     history.last_input, history.last_words = seq, record.text
     history.calls_since_input = history.effects_since_input = 0
     history.actions = Actions()
+    history.output = None
+    history.retries.pop(OUTPUT_ACCEPTED, None)
     if record.inbox is not None:
         need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
         history.noted = record.inbox

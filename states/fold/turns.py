@@ -7,6 +7,7 @@ from states.actions import Actions
 from states.history import CallState, History
 from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
 from states.names import State
+from states.output import STRUCTURED_OUTPUT
 from states.records import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 
 from .basics import forget_candidate, need
@@ -34,7 +35,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
         history.messages.append(AssistantMessage(blocks))
     history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
     history.unanswered = len(calls)
-    history.tool_calls += len(calls)
+    history.tool_calls += sum(call.name != STRUCTURED_OUTPUT for call in calls)
     if not calls:
         history.actions = Actions()
     forget_candidate(history)

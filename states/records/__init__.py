@@ -13,7 +13,7 @@ from states.names import Event
 
 from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
 from .delegation import Delegated, DelegationEnded
-from .judgement import Candidate, Evidence, Finalized, Finding, StopAnswer, Verdict, Verification
+from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Resumed, Suspended, Transition
 from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
 from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
@@ -38,6 +38,7 @@ __all__ = [
     "Finalized",
     "Finding",
     "Metadata",
+    "OutputAccepted",
     "PermissionChange",
     "Record",
     "Resumed",
@@ -77,6 +78,7 @@ Record = (
     | Approval
     | PermissionChange
     | BudgetChange
+    | OutputAccepted
     | Candidate
     | Evidence
     | Finding

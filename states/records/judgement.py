@@ -13,6 +13,19 @@ class Candidate:
 
 
 @attrs.frozen
+class OutputAccepted:
+    """A call of the reserved tool handed in a result that fits the schema, whose digest (SHA-256, hex) is named.
+
+    `value` is canonical JSON. `revision` is the workspace's when it was accepted (empty: none, or it moved meanwhile).
+    """
+
+    call: str
+    schema: str
+    value: str
+    revision: str = ""
+
+
+@attrs.frozen
 class Evidence:
     """A committed result shows that a command ran. `revision` held before and after it; else it is empty."""
 

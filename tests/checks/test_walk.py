@@ -20,7 +20,7 @@ def make_loop(**parts):
 TestWalk = walk.of(make_loop, name="TestWalk").TestCase
 
 FEW = settings(
-    max_examples=600, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]
+    max_examples=60, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]
 )
 
 

@@ -60,7 +60,7 @@ def test_the_same_for_programs(session):
 
     assert whole.keys() == {
         *("session", "state", "status", "reason", "message", "text", "run", "turns", "tool_calls", "usage"),
-        *("contract", "receipt", "waiting", "entries"),
+        *("contract", "output_schema", "output", "receipt", "waiting", "entries"),
     }
     assert (whole["status"], whole["reason"], whole["text"]) == ("succeeded", "finished", "It subtracts.")
     assert [entry["seq"] for entry in whole["entries"]] == list(range(1, len(whole["entries"]) + 1))

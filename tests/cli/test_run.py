@@ -227,3 +227,41 @@ def test_a_tool_that_is_not_there_is_named(interlock):
 
     assert done.returncode == 2
     assert "no tool fits 'read'" in done.stderr
+
+
+SCHEMA = {"type": "object", "properties": {"lines": {"type": "integer"}}, "required": ["lines"]}
+
+
+def test_a_schema_makes_the_result_json_on_standard_output(interlock, workspace):
+    (workspace / "schema.json").write_text(json.dumps(SCHEMA))
+    turns = [text_turn('{"lines": 2}'), calls_turn([("structured_output", {"lines": 2})])]
+    with ChatServer(turns) as server:
+        done = interlock.run(server, "--schema", "schema.json")
+
+    assert (done.returncode, done.stdout) == (0, '{"lines":2}\n')
+    assert server.requests[1]["tool_choice"] == {"type": "function", "function": {"name": "structured_output"}}
+    shown = json.loads(interlock("show", "s", "--json").stdout)
+    assert (shown["output"], shown["output_schema"]) == ({"lines": 2}, SCHEMA)
+    assert "the output that call_2_0 handed in" in interlock("show", "s").stdout
+    assert interlock("audit", "s").returncode == 0
+
+
+def test_the_run_end_carries_the_output(interlock, workspace):
+    (workspace / "schema.json").write_text(json.dumps(SCHEMA))
+    with ChatServer([calls_turn([("structured_output", {"lines": 2})])]) as server:
+        done = interlock.run(server, "--schema", "schema.json", "--events", "ndjson")
+
+    assert json.loads(done.stdout.splitlines()[-1])["result"]["output"] == {"lines": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(None, "No such file"), ("{", "no JSON"), ('{"type": "array"}', "its root must say")]
+)
+def test_a_schema_that_will_not_do_is_a_usage_error(interlock, workspace, text, said):
+    if text is not None:
+        (workspace / "schema.json").write_text(text)
+    done = interlock("run", "go", "--model", "m", "--base-url", "http://127.0.0.1:9", "--schema", "schema.json")
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "--schema" in done.stderr

@@ -85,7 +85,7 @@ def test_what_a_run_is_held_to_is_written_in_full():
     """Else a later program with other defaults would read another contract out of the same journal."""
     body = orjson.loads(encode(RunStarted(1, "g", "t", "m")))
 
-    assert body["contract"] == {"checks": [], "commands": [], "proofs": []}
+    assert body["contract"] == {"checks": [], "commands": [], "proofs": [], "output_schema": ""}
     assert body["budget"] == {"max_turns": 200, "tokens": None, "seconds": None, "max_tool_calls": None}
     assert (body["permission"], body["system"], body["workspace"]) == ("full", "", "")
 

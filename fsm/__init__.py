@@ -29,12 +29,13 @@ from .result import Result, RunStatus  # noqa: E402
 
 if TYPE_CHECKING:
     from .agents import Agent, load_agents
-    from .tools import Injected, Tool, ToolContext, ToolError, tool, workspace_tools
+    from .tools import Injected, Keywords, MCPServer, Tool, ToolContext, ToolError, tool, workspace_tools
 
 _LATE = {
     "Agent": "agents",
     "load_agents": "agents",
-    **dict.fromkeys(("Injected", "Tool", "ToolContext", "ToolError", "tool", "workspace_tools"), "tools"),
+    **dict.fromkeys(("Injected", "Keywords", "MCPServer", "Tool", "ToolContext", "ToolError"), "tools"),
+    **dict.fromkeys(("tool", "workspace_tools"), "tools"),
 }
 
 
@@ -61,7 +62,9 @@ __all__ = [
     "History",
     "Injected",
     "InterlockError",
+    "Keywords",
     "Loop",
+    "MCPServer",
     "Pass",
     "Permission",
     "Result",

@@ -15,6 +15,7 @@ from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError, JournalError, JournalUnusable, SessionBusy
 from states.fold import fold
 from states.history import History
+from states.living import Living
 from states.names import ENDS, RESTING
 from states.output import schema_digest
 from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
@@ -30,6 +31,7 @@ from .opening import Opening
 from .output import owing, wanted
 from .prompts import BASE, OUTPUT
 from .redact import Redactor
+from .remote import parted, with_servers
 from .result import Result, failed, result_of
 from .setup import (
     as_crew,
@@ -100,6 +102,7 @@ class Loop:
         self._provider = provider
         self._workspace = as_workspace(workspace, journal)
         self._workspace_name = root_of(workspace)
+        tools, servers = parted(tools)
         self._open_journal = partial(as_journal, journal, workspace)
         self._journal = self._open_journal()
         self._own_tools = as_toolbox(tools, workspace, context)
@@ -111,10 +114,12 @@ class Loop:
         self._graph = graph
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
+        self._own_tools = with_servers(self._own_tools, servers, workspace)
         self._drivers: dict[str, Driver] = {}
         self._lineage = lineage
         self._secrets = (*provider.secrets, *(lineage.secrets if lineage else ()))
         self._crew = as_crew(agents, self._own_tools, self._agent_loop, lambda: self._journal, agent_depth)
+        self._secrets += tuple(self._own_tools.secrets) if isinstance(self._own_tools, Living) else ()
         self._tools = with_crew(self._own_tools, self._crew)
         self._only = as_only(only, self._tools)
 
@@ -174,6 +179,7 @@ class Loop:
         try:
             return await work
         finally:
+            await self._close_tools()
             await self._close_providers()
 
     async def _close_providers(self) -> None:
@@ -247,12 +253,18 @@ class Loop:
     # --- one claim ----------------------------------------------------------------------------------------------
 
     async def _drive(self, session: str, opening: Opening, publish: Publish) -> Result:
+        if isinstance(self._tools, Living):
+            await self._tools.open()
         claim = await self._journal.claim(session, create=opening.create)
         try:
             return await self._claimed(await self._driver(claim, publish), opening, publish)
         finally:
-            with suppress(JournalError):  # a store that failed has nothing to release
-                await asyncio.shield(self._journal.release(claim))
+            try:
+                if isinstance(self._tools, Living):
+                    await asyncio.shield(self._tools.leave(session))
+            finally:
+                with suppress(JournalError):  # a store that failed has nothing to release
+                    await asyncio.shield(self._journal.release(claim))
 
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
@@ -358,9 +370,14 @@ class Loop:
                         driver.cancel("asked for by another process", note.number)
 
     async def close(self) -> None:
-        """Close the journal and the providers."""
+        """Close the journal, the providers, and what tools are connected to."""
+        await self._close_tools()
         await self._close_providers()
         await self._journal.close()
+
+    async def _close_tools(self) -> None:
+        if isinstance(self._tools, Living):
+            await self._tools.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -10,6 +10,8 @@ from states.errors import ConfigError
 from states.ports import Toolbox, ToolOutput, ToolRun, ToolSpec
 from states.records import JSON, Status
 
+from .housed import Housed
+
 Only = tuple[str, ...] | None
 """Names and patterns (`mcp__files__*`); None offers everything."""
 LATER: Final = "mcp__"
@@ -36,11 +38,15 @@ def offered(tools: Toolbox, only: Only) -> Toolbox:
 
 
 @attrs.frozen
-class Offered:
+class Offered(Housed):
     """A toolbox of which only a part is shown to the model, and only that part runs."""
 
     everything: Toolbox
     only: tuple[str, ...]
+
+    @property
+    def parts(self) -> Sequence[Toolbox]:
+        return (self.everything,)
 
     @property
     def specs(self) -> Sequence[ToolSpec]:

@@ -47,13 +47,14 @@ class Actions:
 def batch_digest(calls: Iterable[tuple[str, str, ToolResult]]) -> bytes:
     """Equal for batches with the same names, canonical arguments and results, in the same order.
 
-    A result is its status, its words without times and addresses, its pictures, and the workspace that it left.
+    A result is its status, its words without times and addresses, its pictures, the workspace that it left,
+    and `progress` in its metadata: how far something that still goes on has come.
     """
     digest = hashlib.blake2b(digest_size=16)
     for name, arguments, result in calls:
         parts = [name, arguments, result.status, _VOLATILE.sub("~", result.output)]
         parts += [image.data for image in result.images]
-        parts.append(str(result.metadata.get("revision_after", "")))
+        parts += [str(result.metadata.get(name, "")) for name in ("revision_after", "progress")]
         for part in parts:
             encoded = part.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8, "big") + encoded)

@@ -8,6 +8,7 @@ import attrs
 
 from .errors import InterlockError
 from .history import History
+from .living import Living
 from .messages import Block, Call
 from .names import Event
 from .ports import Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
@@ -22,6 +23,8 @@ async def act(run: Run) -> Outcome:
     """Ask once. The answer, or why there is none, is the outcome; deltas are shown on the way."""
     world = await run.outside(*await run.inputs())
     history = run.history
+    if isinstance(world.tools, Living):
+        await world.tools.refresh()
     request = request_of(history, world.tools.specs)
     saw = history.seq
     if history.trouble is not None and history.trouble.trouble is Trouble.CUT:

@@ -86,6 +86,10 @@ def session_of(key: str) -> str:
     return f"{session}.{intent}"
 
 
+LATER: Final = "mcp__"
+"""What names of tools begin with that are not known before their server is connected."""
+
+
 def check_agents(agents: Iterable[Agent], known: Iterable[str]) -> tuple[Agent, ...]:
     """`known` are the caller's tools. Raises ConfigError for two of one name, or a tool that is not there."""
     found = tuple(agents)
@@ -95,7 +99,7 @@ def check_agents(agents: Iterable[Agent], known: Iterable[str]) -> tuple[Agent, 
         if names.count(agent.name) > 1:
             raise ConfigError(f"two agents are called {agent.name!r}; rename one of them")
         for tool in agent.tools or ():
-            if isinstance(tool, str) and tool not in tools:
+            if isinstance(tool, str) and tool not in tools and not tool.startswith(LATER):
                 raise ConfigError(
                     f"agent {agent.name!r} asks for a tool {tool!r}; there are: {', '.join(tools) or 'none'}"
                 )

@@ -7,15 +7,17 @@ if TYPE_CHECKING:
     from .context import ToolContext, ToolError
     from .decorate import Tool, tool
     from .injected import Injected
+    from .mcp import MCPServer
     from .schema import Keywords
     from .toolbox import Tools
     from .workspace import workspace_tools
 
-__all__ = ["Injected", "Keywords", "Tool", "ToolContext", "ToolError", "Tools", "tool", "workspace_tools"]
+__all__ = ["Injected", "Keywords", "MCPServer", "Tool", "ToolContext", "ToolError", "Tools", "tool", "workspace_tools"]
 
 _HOME: Final = {
     "Injected": "injected",
     "Keywords": "schema",
+    "MCPServer": "mcp",
     "Tool": "decorate",
     "ToolContext": "context",
     "ToolError": "context",

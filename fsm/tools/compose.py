@@ -4,17 +4,22 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
+from fsm.housed import Housed
 from states.errors import ConfigError
 from states.ports import Toolbox, ToolOutput, ToolRun, ToolSpec
 from states.records import JSON, Status
 
 
 @attrs.frozen
-class Composed:
-    """Implements `Toolbox`: the tools of `boxes`, or those of them whose names are in `only`."""
+class Composed(Housed):
+    """Implements `Toolbox` and `Living`: the tools of `boxes`, or those of them whose names are in `only`."""
 
     boxes: tuple[Toolbox, ...]
     only: Collection[str] | None = None
+
+    @property
+    def parts(self) -> Sequence[Toolbox]:
+        return self.boxes
 
     @property
     def specs(self) -> Sequence[ToolSpec]:

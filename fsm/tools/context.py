@@ -65,15 +65,25 @@ class ToolContext:
 
 
 class Shown:
-    """Passes progress lines on, and remembers the last 256 of them for a call that is cancelled."""
+    """Passes progress lines on, and remembers the last 256 of them for a call that is cancelled.
 
-    def __init__(self, show: Callable[[str], None]) -> None:
+    Closed, it passes nothing on: what a thread says that was left behind belongs to no call any more.
+    """
+
+    def __init__(self, show: Callable[[str], None], heard: Callable[[], None] = lambda: None) -> None:
         self.lines: deque[str] = deque(maxlen=PENDING)
         self._show = show
+        self._heard = heard
+        self._closed = False
 
     def __call__(self, line: str) -> None:
-        self.lines.append(line)
-        self._show(line)
+        if not self._closed:
+            self.lines.append(line)
+            self._heard()
+            self._show(line)
+
+    def close(self) -> None:
+        self._closed = True
 
 
 def relay(show: Callable[[str], None], loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:

@@ -8,7 +8,7 @@ that does not stop in time is left behind, and the model is told that it may sti
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, overload
@@ -23,22 +23,24 @@ from states.records import Status
 from .calling import Manners, Reading, in_loop, settle
 from .context import Shown, ToolContext, ToolError, relay
 from .docstring import said_by
+from .patience import GRACE, Patience, Watch
 from .returned import describe, error_of, output_of
 from .signature import Signature, signature_of
 
 Function = Callable[..., Any]
 Reconciler = Callable[[ToolRun], Any]
+Leave = Callable[[str], Awaitable[None]]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What both the OpenAI and the Anthropic API take as a tool's name."""
 
 
-GRACE: Final = 5.0
-"""Seconds that a tool in a thread gets to stop when the run is cancelled: our choice."""
 ABANDONED: Final = (
     "Unknown: it was told to stop and did not. It was left behind, and may still be running and finish what it began. "
     "Look at the state of things before you repeat it."
 )
+
+REMAINS: Final = "What it did until then remains."
 
 _log: Final = logging.getLogger("fsm.tools")
 _log.addHandler(logging.NullHandler())  # a traceback is for whoever configures logging, not for the terminal
@@ -48,23 +50,26 @@ _log.addHandler(logging.NullHandler())  # a traceback is for whoever configures 
 class Tool:
     """A function that the model may call. Calling the object calls the function, as if it were undecorated.
 
-    `grace` in seconds, as for `@tool`; `injected` and `workspace` are what its toolbox gives it.
+    `injected` and `workspace` are what its toolbox gives it. `leave` is awaited with a session's name when its run ends
+    or rests: what the tool started for it and left running has to end.
     """
 
     spec: ToolSpec
     function: Function
     signature: Signature = attrs.field(repr=False)
     reconciler: Reconciler | None = None
-    grace: float = GRACE
+    patience: Patience = attrs.field(factory=Patience)
     injected: Mapping[str, object] = attrs.field(factory=dict, repr=False)
     workspace: Path | None = None
+    leave: Leave | None = attrs.field(default=None, repr=False)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.function(*args, **kwargs)
 
     async def run(self, run: ToolRun) -> ToolOutput:
         """Run it with arguments that fit the schema. Its own faults are outputs with status ERROR."""
-        shown = Shown(run.progress)
+        watch = Watch(self.patience)
+        shown = Shown(run.progress, watch.heard)
         show = shown if in_loop(self.function) else relay(shown, asyncio.get_running_loop())
         context = ToolContext(run.key, show, self.workspace, run.caller)
         try:
@@ -72,19 +77,24 @@ class Tool:
         except ToolError as error:  # a class may refuse a value in any way it likes
             return ToolOutput(Status.ERROR, f"Error: the arguments were not taken: {error}. Not started.")
         reading = Reading(output_of, partial(_fault, self.spec.name), lambda: _abandoned(shown))
-        manners = Manners(context.cancel, self.grace, lambda item: context.progress(output_of(item).text))
+        manners = Manners(context.cancel, self.patience.grace, lambda item: context.progress(output_of(item).text))
         try:
-            return await settle(partial(self.function, **arguments), reading, manners)
+            async with watch.limit:
+                return await settle(partial(self.function, **arguments), reading, manners)
+        except TimeoutError:
+            return ToolOutput(Status.ERROR, _with_lines(f"Error: stopped: {self.patience.words}. {REMAINS}", shown))
         except asyncio.CancelledError:
             if not shown.lines:
                 raise
             return ToolOutput(Status.CANCELLED, _with_lines(STOPPED, shown))
+        finally:
+            shown.close()
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         """What the tool's own check says about an earlier start; UNKNOWN if there is none, or if it fails itself."""
         if self.reconciler is None:
             return ToolOutput(Status.UNKNOWN, f"Unknown: {self.spec.name} cannot tell whether the call happened.")
-        return await settle(partial(self.reconciler, run), _CHECK, Manners(grace=self.grace))
+        return await settle(partial(self.reconciler, run), _CHECK, Manners(grace=self.patience.grace))
 
 
 def _fault(name: str, error: BaseException) -> ToolOutput:
@@ -128,6 +138,8 @@ def tool(
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
     grace: float = GRACE,
+    quiet: float | None = None,
+    total: float | None = None,
     delegates: bool = False,
 ) -> Callable[[Function], Tool]: ...
 def tool(
@@ -141,6 +153,8 @@ def tool(
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
     grace: float = GRACE,
+    quiet: float | None = None,
+    total: float | None = None,
     delegates: bool = False,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
@@ -148,9 +162,11 @@ def tool(
     `read_only`: running it changes nothing. `concurrency_safe`: it may run beside others of its turn (a read-only tool
     may still need the line for itself). `idempotent`: running it again with the same key has the effect of running it
     once. `reconcile`: gets the `ToolRun` of a lost start and returns what the tool would have returned, None if it
-    certainly did not happen, or a ToolOutput with status UNKNOWN. `grace`: seconds that a synchronous function gets to
-    stop when the run is cancelled. `delegates`: what it does is done by runs of their own, which ask for approvals
-    themselves. `name` and `description` default to the function's name and its docstring.
+    certainly did not happen, or a ToolOutput with status UNKNOWN. `quiet`, `total`: seconds without
+    progress, and in all, after which it is stopped (by default it may take any time). `grace`: seconds that a
+    synchronous function then gets to stop, and when the run is cancelled. `delegates`: what it does is done by runs of
+    their own, which ask for approvals themselves. `name` and `description` default to the function's name and its
+    docstring.
 
     The schema comes from the annotations, descriptions from `Annotated[T, "..."]` or the docstring (Google, NumPy, reST
     or Epydoc style); `Keywords` in `Annotated` adds to it. `ToolContext` and `Injected[T]` are not the model's to give.
@@ -165,9 +181,9 @@ def tool(
             promises={"read_only": read_only, "concurrency_safe": concurrency_safe, "idempotent": idempotent}
             | {"delegates": delegates},
             reconcile=reconcile,
-            grace=grace,
+            patience=Patience(grace, quiet, total),
         )
-    return _declare(function, name=name, description=description, promises={}, reconcile=reconcile, grace=grace)
+    return _declare(function, name=name, description=description, promises={}, reconcile=reconcile, patience=Patience())
 
 
 def _declare(
@@ -177,15 +193,14 @@ def _declare(
     description: str | None,
     promises: dict[str, bool],
     reconcile: Reconciler | None,
-    grace: float,
+    patience: Patience,
 ) -> Tool:
     name = name or str(getattr(function, "__name__", type(function).__name__))
     if not _NAME.fullmatch(name):
         raise ConfigError(f"tool {name!r}: a name has 1 to 64 letters, digits, '_' or '-'; give another with name=...")
-    if not grace > 0:
-        raise ConfigError(f"tool {name!r}: grace={grace!r} is no time to stop in; give more than 0 seconds")
+    patience.check(name)
     documented = said_by(function)
     signature = signature_of(function, name, documented)
     said = documented.description if description is None else description
     spec = ToolSpec(name, said, signature.schema, **promises, reconcilable=reconcile is not None)
-    return Tool(spec, function, signature, reconcile, grace)
+    return Tool(spec, function, signature, reconcile, patience)

@@ -11,7 +11,9 @@ from .files.effects import Effects
 from .files.read import read_tools
 from .files.search import search_tools
 from .files.write import write_tools
+from .shell.background import Background
 from .shell.bash import bash_tool
+from .shell.later import later_tools
 
 
 def workspace_tools(
@@ -21,7 +23,7 @@ def workspace_tools(
     hidden_env: Iterable[str] = (),
     protected: Iterable[Path | str] = (),
 ) -> list[Tool]:
-    """read_file, list_dir, glob, grep, write_file, edit_file and bash, for the directory `root`.
+    """read_file, list_dir, glob, grep, write_file, edit_file and bash (with bash_output and bash_stop), for `root`.
 
     File tools stay inside it and never write below `.git`, `.interlock`, `state_dir` or a `protected` path (a journal,
     say). bash is a shell with the rights of this process: it is not confined. `state_dir` takes receipts and long
@@ -32,10 +34,12 @@ def workspace_tools(
     state = home / ".interlock" if state_dir is None else Path(state_dir).absolute()
     if not home.is_dir():
         raise ConfigError(f"the workspace {str(root)!r} is not a directory")
+    background = Background(state)
     confined = Confined(Path(root), [state, *map(Path, protected)])
     return [
         *read_tools(confined),
         *search_tools(confined),
         *write_tools(confined, Effects(state)),
-        bash_tool(home, state, hidden_env=hidden_env),
+        bash_tool(home, state, hidden_env=hidden_env, background=background),
+        *later_tools(background),
     ]

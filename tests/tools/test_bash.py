@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tools.processes import alive, gone, pids_in
 
 from fsm.tools import Tools
 from fsm.tools.limits import LIMIT
@@ -16,36 +17,6 @@ from fsm.tools.shell.bash import bash_tool
 from fsm.tools.shell.capture import SAVED, Capture
 from states.ports import ToolOutput, ToolRun
 from states.records import Status
-
-
-def alive(pid: int) -> bool:
-    """Whether the process runs; a zombie that nobody has collected does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def gone(*pids: int) -> bool:
-    """Whether all of them end within some seconds."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        if not any(map(alive, pids)):
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def pids_in(bench, count: int) -> list[int]:
-    """Process ids that the command writes into a file, as soon as they are all there."""
-    path = bench.root / "pids"
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        found = path.read_text().split() if path.exists() else []
-        if len(found) == count:
-            return [int(pid) for pid in found]
-        time.sleep(0.01)
-    raise AssertionError(f"only {found}")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +103,7 @@ def test_a_silent_command_is_stopped_with_its_children(bench):
     assert output.text.startswith("start\n")
     assert output.text.endswith("[stopped: no output for 0.3 s; what it did until then remains]")
     assert output.metadata == {"command": command, "timed_out": True}
-    assert not any(map(alive, pids_in(bench, 3)))
+    assert not any(map(alive, pids_in(bench.root, 3)))
 
 
 def test_output_puts_the_timeout_off(bench):
@@ -168,7 +139,7 @@ def test_a_command_that_ignores_sigterm_is_killed(bench):
     output = bench.run("bash", command="trap '' TERM; echo $$ > pids; while :; do sleep 0.1; done", timeout_s=0.2)
 
     assert "no output for 0.2 s" in output.text
-    assert not any(map(alive, pids_in(bench, 1)))
+    assert not any(map(alive, pids_in(bench.root, 1)))
 
 
 def test_a_command_may_clean_up_when_it_is_stopped(bench):
@@ -188,7 +159,7 @@ def test_a_background_process_that_keeps_the_output_open_does_not_hold_up_the_ca
         output.text == "started\n[1 processes that were left running in the background were stopped]\n[exit status 0]"
     )
     assert output.metadata["exit_status"] == 0
-    assert not any(map(alive, pids_in(bench, 1)))
+    assert not any(map(alive, pids_in(bench.root, 1)))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +177,7 @@ def test_nothing_outlives_a_command(bench, command):
 
     assert "left running in the background were stopped]" in output.text
     assert output.status is Status.OK
-    assert not any(map(alive, pids_in(bench, 1)))
+    assert not any(map(alive, pids_in(bench.root, 1)))
 
 
 def test_a_background_process_about_to_end_may_do_so(bench):
@@ -221,7 +192,7 @@ def test_a_cancelled_command_is_stopped_before_the_answer_and_keeps_its_output(b
 
     async def main():
         task = asyncio.create_task(bench.tools.run(bench.request("bash", command=command)))
-        pids = await asyncio.to_thread(pids_in, bench, 2)
+        pids = await asyncio.to_thread(pids_in, bench.root, 2)
         task.cancel()
         output = await task
         return output, [pid for pid in pids if alive(pid)]
@@ -312,7 +283,7 @@ def test_a_command_dies_with_the_process_that_started_it(bench, number):
     )
     project = Path(__file__).parents[2]
     with subprocess.Popen([sys.executable, "-c", CHILD, str(bench.root), command], cwd=project) as child:
-        pids = pids_in(bench, 5)
+        pids = pids_in(bench.root, 5)
         assert all(map(alive, pids))
         os.kill(child.pid, number)
 

@@ -564,9 +564,86 @@ def test_a_dependency_without_a_type_to_look_for_is_refused(kind):
 
 
 @pytest.mark.parametrize("given", [0, -1, math.nan])
-def test_a_grace_that_is_no_time_is_refused(given):
-    with pytest.raises(ConfigError, match="grace"):
-        tool(grace=given)(run)
+@pytest.mark.parametrize("name", ["grace", "quiet", "total"])
+def test_what_is_no_time_is_refused(name, given):
+    with pytest.raises(ConfigError, match=f"{name}=.* is no time"):
+        tool(**{name: given})(run)
+
+
+def test_a_silent_tool_is_stopped_and_what_it_had_shown_is_kept():
+    stopped = []
+
+    @tool(quiet=0.02)
+    async def hang(context: ToolContext) -> None:
+        context.progress("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append(True)
+
+    output = run(hang)
+
+    assert output.status is Status.ERROR
+    assert output.text.startswith("Error: stopped: no progress for 0.02 s. What it did until then remains.")
+    assert output.text.endswith("begun")
+    assert stopped == [True]
+
+
+def test_progress_puts_the_end_off_up_to_the_ceiling():
+    @tool(quiet=60, total=0.05)
+    async def busy(context: ToolContext) -> None:
+        while True:
+            context.progress("still here")
+            await asyncio.sleep(0)
+
+    @tool(quiet=0.2)
+    async def patient(context: ToolContext) -> str:
+        for number in range(5):
+            context.progress(f"{number}")
+            await asyncio.sleep(0.05)
+        return "done"
+
+    assert "60 s or 0.05 s in all" in run(busy).text
+    assert run(patient) == ToolOutput(Status.OK, "done")
+
+
+def test_a_silent_thread_is_asked_to_stop_and_what_it_returns_counts():
+    @tool(quiet=0.02)
+    def waits(context: ToolContext) -> str:
+        return f"stopped: {context.wait_cancelled(60)}"
+
+    assert run(waits) == ToolOutput(Status.OK, "stopped: True")
+
+
+def test_a_tools_own_timeout_is_its_own_fault():
+    @tool(quiet=60)
+    async def f() -> None:
+        raise TimeoutError("the far side")
+
+    assert run(f) == ToolOutput(Status.ERROR, "Error: TimeoutError: the far side")
+
+
+def test_a_thread_that_was_left_behind_is_heard_no_more():
+    started, release, over = threading.Event(), threading.Event(), threading.Event()
+
+    @tool(quiet=0.02, grace=0.02)
+    def stubborn(context: ToolContext) -> None:
+        started.set()
+        release.wait(10)
+        context.progress("too late")
+        over.set()
+
+    lines = []
+
+    async def main():
+        output = await stubborn.run(ToolRun("stubborn", {}, "s:1", lines.append))
+        release.set()
+        await asyncio.to_thread(over.wait, 10)
+        await asyncio.sleep(0)
+        return output
+
+    assert asyncio.run(main()).status is Status.UNKNOWN
+    assert lines == []
 
 
 @pytest.mark.parametrize(

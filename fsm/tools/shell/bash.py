@@ -1,19 +1,25 @@
 """bash: one command in the workspace. The gates read its exit status from the metadata, not from its words."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final
+
+import attrs
 
 from fsm.tools.context import ToolContext, ToolError
 from fsm.tools.decorate import Tool, tool
 from fsm.tools.schema import Keywords
-from states.ports import ToolOutput
+from states.await_results import UNKNOWN
+from states.ports import ToolOutput, ToolRun
 from states.records import JSON, Status
 
+from .background import Background
 from .capture import Capture
 from .command import Command, Ended, Ending, Limits, run_command
+from .later import told
 from .repeatable import reconcile
+from .words import last_words
 
 QUIET: Final = 120
 """Seconds without output after which a command is stopped: our choice."""
@@ -30,34 +36,56 @@ _STARTUP: Final = ("BASH_ENV", "ENV")
 
 
 def bash_tool(
-    root: Path, state_dir: Path, *, hidden_env: Iterable[str] = (), total: float = TOTAL, output: int = OUTPUT
+    root: Path,
+    state_dir: Path,
+    *,
+    hidden_env: Iterable[str] = (),
+    background: Background | None = None,
+    total: float = TOTAL,
+    output: int = OUTPUT,
 ) -> Tool:
-    """`hidden_env` are names of variables that commands do not get, besides the known API keys."""
-    hidden = {*SECRETS, *_STARTUP, *hidden_env}
+    """`hidden_env` are names of variables that commands do not get, besides the known API keys.
 
-    @tool(reconcile=reconcile, grace=GRACE)
+    `background` takes the commands that go on; share it with `later_tools`, which read and stop them.
+    """
+    hidden = {*SECRETS, *_STARTUP, *hidden_env}
+    ground = background or Background(state_dir)
+
+    @tool(reconcile=lost, grace=GRACE)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
         context: ToolContext,
         timeout_s: Annotated[
-            float,
-            "seconds without any output after which it is stopped",
-            Keywords(exclusiveMinimum=0, maximum=LONGEST_QUIET),
-        ] = QUIET,
+            Annotated[float, Keywords(exclusiveMinimum=0, maximum=LONGEST_QUIET)] | None,
+            f"seconds without any output after which it is stopped; {QUIET} unless said, in the background none",
+        ] = None,
+        background: Annotated[
+            bool, "return at once with a handle for bash_output and bash_stop; for servers and watchers, not for checks"
+        ] = False,
     ) -> ToolOutput:
         """Run a shell command in the workspace: no terminal, no stdin, and nothing that it starts outlives it."""
         if "\0" in command:
             raise ToolError("a command cannot contain a NUL character. Not started.")
-        capture = Capture(context.progress, state_dir / "output", context.key)
         environment = {name: value for name, value in os.environ.items() if name not in hidden}
-        limits = Limits(timeout_s, total, output)
+        what = Command(command, root, environment)
+        if background:
+            return told(ground.start(what, Limits(timeout_s or total, total, output), context))
+        limits = Limits(timeout_s or QUIET, total, output)
+        capture = Capture(context.progress, state_dir / "output", context.key)
         try:
-            ended = run_command(Command(command, root, environment), limits, capture, lambda: context.cancelled)
+            ended = run_command(what, limits, capture, lambda: context.cancelled)
         finally:
             text = capture.close()
         return outcome(command, text, ended, limits, capture.kept)
 
-    return bash
+    return attrs.evolve(bash, leave=ground.leave)
+
+
+def lost(run: ToolRun) -> ToolOutput | None:
+    """What is to be done about a lost start; of one in the background it is known that it does not run any more."""
+    if run.arguments.get("background"):
+        return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} If it was started, it ended with that process.")
+    return reconcile(run)
 
 
 def outcome(command: str, text: str, ended: Ended, limits: Limits, kept: Path | None) -> ToolOutput:
@@ -74,7 +102,7 @@ def outcome(command: str, text: str, ended: Ended, limits: Limits, kept: Path | 
         metadata["timed_out"] = True
     if not ended.gone:
         notes.append("[some of its processes could not be stopped and may still be running]")
-    notes.append(f"[{_last_words(ended, limits)}]")
+    notes.append(f"[{last_words(ended, limits)}]")
     body = text if not text or text.endswith("\n") else f"{text}\n"
     return ToolOutput(_status(ended), body + "\n".join(notes), metadata)
 
@@ -83,14 +111,3 @@ def _status(ended: Ended) -> Status:
     if ended.ending is Ending.CANCELLED:
         return Status.CANCELLED
     return Status.OK if ended.status == 0 else Status.ERROR
-
-
-def _last_words(ended: Ended, limits: Limits) -> str:
-    words: Mapping[Ending, str] = {
-        Ending.EXITED: f"exit status {ended.status}",
-        Ending.QUIET: f"stopped: no output for {limits.quiet:g} s; what it did until then remains",
-        Ending.LATE: f"stopped after {limits.total:g} s; what it did until then remains",
-        Ending.FLOOD: f"stopped: more than {limits.output:,} characters of output; what it did until then remains",
-        Ending.CANCELLED: "cancelled: stopped after it had started; what it did until then remains",
-    }
-    return words[ended.ending]

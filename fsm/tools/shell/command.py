@@ -10,15 +10,16 @@ import time
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 
-from .capture import Capture
 from .stragglers import VARIABLE, send, stragglers
 
+WATCH: Final = 0.02
+"""Seconds between looks at a running command, its limits and a cancellation, which has to reach it within 0.1."""
 POLL: Final = 0.05
-"""Seconds between looks at the clock, the shell and a cancellation."""
+"""Seconds between looks at what is left of it."""
 EXIT_GRACE: Final = 0.5
 """Seconds that background processes get to end by themselves after the shell has ended."""
 TERM_GRACE: Final = 2.0
@@ -64,6 +65,14 @@ class Limits:
     output: int
 
 
+class Sink(Protocol):
+    """Takes what is printed; `total` counts its characters."""
+
+    total: int
+
+    def feed(self, chunk: bytes) -> None: ...
+
+
 @attrs.frozen
 class Ended:
     """How it ended. `status` is the shell's own exit status, 128 + n if signal n killed it; None if we stopped it.
@@ -81,7 +90,7 @@ class Ended:
 class _Running:
     process: "subprocess.Popen[bytes]"
     output: int
-    capture: Capture
+    capture: Sink
     token: str
     open: bool = True
 
@@ -115,7 +124,7 @@ class _Running:
             ):
                 if holds:
                     return reason
-            if self.drain(POLL):
+            if self.drain(WATCH):
                 heard = time.monotonic()
         end = time.monotonic() + EXIT_GRACE
         while (self.open or stragglers(self.token)) and time.monotonic() < end and not cancelled():
@@ -159,7 +168,7 @@ class Command:
     environment: Mapping[str, str]
 
 
-def run_command(command: Command, limits: Limits, capture: Capture, cancelled: Callable[[], bool]) -> Ended:
+def run_command(command: Command, limits: Limits, capture: Sink, cancelled: Callable[[], bool]) -> Ended:
     """Run it with `bash -c`, stdout and stderr in one stream, no stdin, no terminal.
 
     When this returns, its processes are gone, also those in the background and (where there is a /proc) daemons. If

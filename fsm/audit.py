@@ -38,7 +38,7 @@ from states.records import (
     Understood,
     Verdict,
 )
-from states.verdicts import Fail, Ruling, Suspend
+from states.verdicts import Ruling
 
 from .digests import graph_digest
 from .graph import Graph
@@ -117,7 +117,7 @@ class _Walk:
                 return _of_verdict(due, entry.seq, record)
             case Failed() | Suspended():
                 due.reason = record
-                return _of_reason(due.decision, record, self.stopped)
+                return _of_reason(due.decision, record, self.stopped, self.history)
             case Transition():
                 self.due = None
                 return _of_transition(due, record)
@@ -141,20 +141,18 @@ def _of_verdict(due: _Due, seq: int, record: Verdict) -> str | None:
     return None
 
 
-def _of_reason(decision: Decision, record: Failed | Suspended, stopped: Cancellation) -> str | None:
+def _of_reason(decision: Decision, record: Failed | Suspended, stopped: Cancellation, history: History) -> str | None:
     if decision.target is not (State.FAILED if isinstance(record, Failed) else State.SUSPENDED):
         return f"{_kind(record)}, but the table leads to {decision.target}"
+    (due,) = reason_of(decision, stopped, history)
+    if isinstance(due, Suspended) and isinstance(record, Suspended) and not record.summary:
+        due = attrs.evolve(due, summary="")  # written before there were summaries
+    if encode(due) == encode(record):
+        return None
     if decision.event is Event.CANCELLED:
-        agrees = encode(record) == encode(reason_of(decision, stopped)[0])
-        return None if agrees else "the run was cancelled, and this gives another reason"
-    for gate, ruling in reversed(decision.rulings):
-        if isinstance(ruling, Fail | Suspend):
-            if isinstance(ruling, Fail):
-                told: Record = Failed(ruling.code, ruling.message, gate.name)
-            else:
-                told = Suspended(ruling.waits_for, ruling.message, gate.name)
-            return None if encode(told) == encode(record) else f"gate {gate.name} gave another reason than this"
-    return None
+        return "the run was cancelled, and this gives another reason"
+    gate = due.gate if isinstance(due, Failed | Suspended) else ""
+    return f"gate {gate} gave another reason than this"
 
 
 def _of_transition(due: _Due, record: Transition) -> str | None:

@@ -34,7 +34,22 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 PROVIDERS: Final = (*DIALECTS, "replay")
 
-Value = str | int | float | tuple[str, ...] | tuple[tuple[str, str], ...]
+Value = str | int | float | tuple[str, ...] | tuple[float, ...] | tuple[tuple[str, str], ...]
+
+
+LIMITS: Final[Mapping[str, str]] = {
+    "max_turns": "max_turns",
+    "budget_tokens": "tokens",
+    "budget_seconds": "seconds",
+    "budget_tool_calls": "max_tool_calls",
+    "budget_input_tokens": "input_tokens",
+    "budget_output_tokens": "output_tokens",
+    "budget_reasoning_tokens": "reasoning_tokens",
+    "budget_cost": "cost",
+    "budget_delegated": "max_delegated",
+    "budget_reserve": "reserve",
+}
+"""Settings and the limits of `Budget` that they are."""
 
 
 class Origin(StrEnum):
@@ -76,6 +91,14 @@ class Settings:
     budget_tokens: int | None = None
     budget_seconds: float | None = None
     budget_tool_calls: int | None = None
+    budget_input_tokens: int | None = None
+    budget_output_tokens: int | None = None
+    budget_reasoning_tokens: int | None = None
+    budget_cost: float | None = None
+    budget_delegated: int | None = None
+    budget_reserve: int | None = None
+    price: tuple[float, ...] = ()
+    """US dollars per million tokens of the model: input, cached input, output."""
     patience: float | None = None
     inactivity: float | None = None
     checks: tuple[tuple[str, str], ...] = ()
@@ -88,12 +111,8 @@ class Settings:
     def budget(self, base: Budget = Budget()) -> Budget:
         """`base` with the limits that were given. Raises ConfigError."""
         try:
-            return Budget(
-                base.max_turns if self.max_turns is None else self.max_turns,
-                base.tokens if self.budget_tokens is None else self.budget_tokens,
-                base.seconds if self.budget_seconds is None else self.budget_seconds,
-                base.max_tool_calls if self.budget_tool_calls is None else self.budget_tool_calls,
-            )
+            given = {limit: getattr(self, name) for name, limit in LIMITS.items()}
+            return attrs.evolve(base, **{limit: value for limit, value in given.items() if value is not None})
         except ValueError as error:
             raise ConfigError(f"budget: {error}") from error
 
@@ -108,6 +127,14 @@ def _count(value: object) -> Value | None:
 
 def _number(value: object) -> Value | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _price(value: object) -> Value | None:
+    try:
+        figures = tuple(float(figure) for figure in str(value).strip("[]").split(","))
+    except ValueError:
+        return None
+    return figures if len(figures) == 3 and all(0 <= figure < float("inf") for figure in figures) else None
 
 
 def _commands(value: object) -> tuple[str, ...] | None:
@@ -169,6 +196,13 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "budget-tokens": _COUNT,
     "budget-seconds": _NUMBER,
     "budget-tool-calls": _COUNT,
+    "budget-input-tokens": _COUNT,
+    "budget-output-tokens": _COUNT,
+    "budget-reasoning-tokens": _COUNT,
+    "budget-cost": _NUMBER,
+    "budget-delegated": _COUNT,
+    "budget-reserve": _COUNT,
+    "price": _Kind(_price, 'three numbers, such as "1.25,0.125,10": input, cached input, output'),
     "patience": _NUMBER,
     "inactivity": _NUMBER,
 }
@@ -219,6 +253,8 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged["journal"] = str(merged.get("journal", workspace / STATE_DIR / "journal.db"))
     if any(not command.strip() for command in _listed(merged.get("check"))):
         raise ConfigError("--check: an empty command checks nothing; give one such as 'pytest -q'")
+    if isinstance(merged.get("price"), str):
+        merged["price"] = _value(Path("--price"), "price", merged["price"])
     merged["check"] = tuple(command.strip() for command in _listed(merged.get("check")))
     _check_choice("provider", merged, PROVIDERS)
     _check_choice("permission", merged, tuple(Permission))

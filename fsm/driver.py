@@ -21,12 +21,14 @@ from states.codec import decode, kind_of, settle
 from states.errors import CommitFailed, InterlockError, JournalError, JournalUnusable, Unsealed
 from states.fold import apply, fold
 from states.history import History
+from states.messages import text_of
 from states.names import ENDS, RESTING, Event, State
 from states.ports import (
     Claim,
     Draft,
     Journal,
     Outside,
+    ProviderTrouble,
     ReasoningDelta,
     RetryNotice,
     TextDelta,
@@ -40,6 +42,7 @@ from states.records import (
     RunStarted,
     Source,
     StopAnswer,
+    Summary,
     ToolIntent,
     ToolResult,
     Transition,
@@ -53,6 +56,7 @@ from .graph import Graph
 from .machine import Decision, decide
 from .reasons import reason_of
 from .redact import Redactor
+from .standing import question, reply_to
 from .voice import Voice
 from .world import World
 
@@ -206,8 +210,18 @@ class Driver:
             rests_on.append(self.history.seq)
         if decision.target in ENDS:
             self._close_calls()
-        self._stage(*reason_of(decision, self._cancellation))
+        self._stage(*reason_of(decision, self._cancellation, self.history))
         self._stage(Transition(decision.source, decision.event, decision.target, tuple(rests_on)))
+
+    async def summarise(self) -> None:
+        """Ask once, without tools, where things stand, and commit what is said. A provider in trouble says nothing."""
+        try:
+            reply = await reply_to(self.world.provider, question(self.history))
+        except ProviderTrouble:
+            return
+        if text := text_of(reply.blocks).strip():
+            cost = self.world.cost(reply.model or self.world.provider.model, reply.usage)
+            await self.commit(Summary(text, reply.model, reply.usage, cost))
 
     def _close_calls(self) -> None:
         """Nobody will finish the open calls: each gets the answer that is true of it."""

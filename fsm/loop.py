@@ -30,6 +30,7 @@ from .offered import as_only, offered
 from .opening import Opening
 from .output import owing, wanted
 from .prompts import BASE, OUTPUT
+from .providers.prices import Prices, price_of
 from .redact import Redactor
 from .remote import parted, with_servers
 from .result import Result, failed, result_of
@@ -44,6 +45,7 @@ from .setup import (
     root_of,
     with_crew,
 )
+from .standing import may_ask
 from .voice import Voice
 from .world import World
 
@@ -75,6 +77,7 @@ class Loop:
     permission: "full" (the caller chose the tools), "ask" or "plan".
     agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
         one another; 1 lets no agent call agents. lineage: where this loop stands below a call, for agents.
+    prices: what models cost, by name, before `fsm.providers.prices`; for a budget that limits the cost.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
@@ -96,6 +99,7 @@ class Loop:
         agent_depth: int = 1,
         lineage: "Lineage | None" = None,
         graph: Graph = GRAPH,
+        prices: "Prices | None" = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
@@ -108,7 +112,8 @@ class Loop:
         self._own_tools = as_toolbox(tools, workspace, context)
         self._output = wanted(output)
         self._contract = owing(check_contract(contract, self._workspace), self._output, graph)
-        self._budget = budget
+        self._prices = prices or {}
+        self._budget = self._priced(budget)
         self._permission = as_permission(permission)
         self._system = system
         self._graph = graph
@@ -163,10 +168,22 @@ class Loop:
             approve=tuple(approve),
             deny=tuple(deny),
             reason=reason,
-            budget=budget,
+            budget=self._priced(budget) if budget else None,
             permission=as_permission(permission) if permission else None,
         )
         return await self._drive(session, opening, on_event)
+
+    def _priced(self, budget: Budget) -> Budget:
+        """The budget again. Raises ConfigError for one that cannot be kept."""
+        if budget.reserve is not None and budget.tokens is not None and budget.reserve >= budget.tokens:
+            raise ConfigError(f"budget: reserve ({budget.reserve}) has to be smaller than tokens ({budget.tokens})")
+        if budget.cost is not None and price_of(self._provider.model, self._prices) is None:
+            raise ConfigError(
+                f"budget: a cost of {budget.cost:g} USD is asked for, but what {self._provider.model!r} costs is not "
+                "known; give Loop(prices={model: fsm.providers.prices.Price(input, cached, output)}), on the command "
+                "line --price INPUT,CACHED,OUTPUT (US dollars per million tokens), or limit the tokens"
+            )
+        return budget
 
     def run_sync(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
         """`run` for callers without an event loop. Closes the provider's connections at its end."""
@@ -209,6 +226,7 @@ class Loop:
             system=agent.prompt,
             agents=self._crew.agents.values() if self._crew and deeper else (),
             agent_depth=self._crew.limit if self._crew else 1,
+            prices=self._prices,
             lineage=attrs.evolve(lineage, secrets=self._secrets),
             clock=self._clock,
             ids=self._ids,
@@ -280,6 +298,8 @@ class Loop:
                 if self._crew is not None:
                     self._crew.take_up(driver)
                 await driver.drive()
+                if driver.broken is None and may_ask(driver.history):
+                    await self._summarise(driver)
         except Exception as error:
             lost = Failed("internal_error", f"{type(error).__name__}: {error}")
             driver.voice.publish(events.RunEnd(None, failed(driver.history, lost)))
@@ -299,6 +319,12 @@ class Loop:
             raise asyncio.CancelledError
         return result
 
+    async def _summarise(self, driver: Driver) -> None:
+        try:
+            await driver.summarise()
+        except asyncio.CancelledError:
+            driver.caller_cancelled = True  # the run rests already; only its caller goes
+
     async def _reopen(self, broken: Journal) -> None:
         """A store that failed is left as it is: what is durable is read anew by whoever resumes."""
         if self._journal is broken:
@@ -314,7 +340,7 @@ class Loop:
         schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
-        world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim)
+        world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim, self._prices)
         redactor = Redactor(self._secrets)
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice)

@@ -38,6 +38,10 @@ class Result:
     text: str = ""
     message: str = ""
     output: object = None
+    cost: float = 0.0
+    """US dollars at list prices, as far as they are known; see `Budget.cost`."""
+    summary: str = ""
+    """Where things stand, if the run rests for want of budget."""
     usage: Usage = Usage()
     turns: int = 0
     tool_calls: int = 0
@@ -55,6 +59,7 @@ def result_of(history: History) -> Result:
         "",
         history.session,
         usage=history.usage,
+        cost=history.cost,
         turns=history.turns,
         tool_calls=history.tool_calls,
     )
@@ -72,7 +77,13 @@ def result_of(history: History) -> Result:
         return failed(history, history.failure)
     if history.state is State.SUSPENDED and history.rest is not None:
         rest = history.rest
-        return attrs.evolve(spent, status=RunStatus.SUSPENDED, reason=rest.waits_for.value, message=rest.message)
+        return attrs.evolve(
+            spent,
+            status=RunStatus.SUSPENDED,
+            reason=rest.waits_for.value,
+            message=rest.message,
+            summary=history.summary,
+        )
     raise ValueError(f"session {history.session} is in {history.state}: the run has not ended")
 
 
@@ -84,6 +95,7 @@ def failed(history: History, failure: Failed) -> Result:
         history.session,
         message=failure.message,
         usage=history.usage,
+        cost=history.cost,
         turns=history.turns,
         tool_calls=history.tool_calls,
     )

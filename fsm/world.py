@@ -2,7 +2,10 @@
 
 import attrs
 
+from states.messages import Usage
 from states.ports import Claim, Clock, Journal, Provider, Toolbox, Workspace
+
+from .providers.prices import Prices, price_of
 
 
 @attrs.frozen
@@ -15,6 +18,11 @@ class World:
     clock: Clock
     journal: Journal
     claim: Claim
+    prices: Prices = attrs.field(factory=dict)
+
+    def cost(self, model: str, usage: Usage) -> float | None:
+        price = price_of(model, self.prices)
+        return None if price is None else price.of(usage)
 
     async def confirm(self) -> None:
         await self.journal.confirm(self.claim)

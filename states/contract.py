@@ -70,8 +70,12 @@ def _positive(_: object, attribute: "attrs.Attribute[Any]", value: float | None)
 class Budget:
     """Limits of one run, over all its resumes. None is no limit: then only the model ends the run.
 
-    `max_turns` and `max_tool_calls` are counts, `tokens` is input plus output as the provider counts,
-    `seconds` is time in which the run was being worked on (rest is free).
+    `max_turns`, `max_tool_calls` and `max_delegated` (runs given to other agents) are counts; `tokens` is input plus
+    output as the provider counts, `input_tokens`, `output_tokens` and `reasoning_tokens` (part of the output) each
+    alone; `cost` is US dollars at list prices; `seconds` is time in which the run was being worked on (rest is free).
+
+    `reserve`: tokens kept back for a last summary. With it, a run that is out of budget asks the model once, without
+    tools, where things stand; without it, that is told from the journal alone.
     """
 
     max_turns: int | None = attrs.field(default=200, validator=_positive)
@@ -79,3 +83,9 @@ class Budget:
     tokens: int | None = attrs.field(default=None, validator=_positive)
     seconds: float | None = attrs.field(default=None, validator=_positive)
     max_tool_calls: int | None = attrs.field(default=None, validator=_positive)
+    input_tokens: int | None = attrs.field(default=None, validator=_positive)
+    output_tokens: int | None = attrs.field(default=None, validator=_positive)
+    reasoning_tokens: int | None = attrs.field(default=None, validator=_positive)
+    cost: float | None = attrs.field(default=None, validator=_positive)
+    max_delegated: int | None = attrs.field(default=None, validator=_positive)
+    reserve: int | None = attrs.field(default=None, validator=_positive)

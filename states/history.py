@@ -75,6 +75,7 @@ class Child:
     state: State | None = None
     reason: str = ""
     usage: Usage = Usage()
+    cost: float = 0.0
 
 
 @attrs.frozen
@@ -109,6 +110,12 @@ class History:
     turns: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()
+    cost: float = 0.0
+    """US dollars, as far as prices were known."""
+    unpriced: str = ""
+    """The last model that answered and has no price (empty: none)."""
+    delegated: int = 0
+    """Calls that asked for another agent's work."""
     seconds: float = 0.0
     """Time in which somebody worked on the run."""
     retries: Counter[str] = attrs.field(factory=Counter)
@@ -135,6 +142,8 @@ class History:
     output: Output | None = None
     """What the model has handed in, until a newer input or the gate drops it."""
     rest: Suspended | None = None
+    summary: str = ""
+    """Where things stood when the run came to rest for want of budget."""
     failure: Failed | None = None
 
     # this turn

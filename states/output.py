@@ -7,6 +7,8 @@ import orjson
 
 STRUCTURED_OUTPUT: Final = "structured_output"
 """Name of the reserved tool: only what is handed in through it counts, JSON in prose never does."""
+TASK: Final = "task"
+"""Name of the reserved tool that gives work to another agent."""
 OUTPUT_ACCEPTED: Final = "output_accepted"
 """Name of the gate that asks for it. Calls that were refused and finals without it share the gate's retries."""
 

@@ -289,6 +289,9 @@ class Outside(Protocol):
     @property
     def clock(self) -> Clock: ...
 
+    def cost(self, model: str, usage: Usage) -> float | None:
+        """US dollars at the prices known now; None where the model has none."""
+
     async def confirm(self) -> None:
         """The claim still holds. To be called right before each side effect. Raises Fenced."""
 

@@ -36,7 +36,8 @@ async def act(run: Run) -> Outcome:
         async with aclosing(world.provider.stream(request)) as stream:
             async for item in stream:
                 if isinstance(item, Reply):
-                    return Outcome((turn_of(item, history, saw),), Event.REPLIED)
+                    cost = world.cost(item.model or world.provider.model, item.usage)
+                    return Outcome((turn_of(item, history, saw, cost),), Event.REPLIED)
                 run.show(item)
     except ProviderTrouble as trouble:
         failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
@@ -51,7 +52,7 @@ def request_of(history: History, tools: Sequence[ToolSpec]) -> Request:
     return Request(history.system, history.messages, tools, require, history.session)
 
 
-def turn_of(reply: Reply, history: History, saw: int) -> AssistantTurn:
+def turn_of(reply: Reply, history: History, saw: int, cost: float | None = None) -> AssistantTurn:
     """The reply as a record: its calls get ids of our own, since providers repeat theirs."""
     blocks: list[Block] = []
     order = 0
@@ -61,7 +62,9 @@ def turn_of(reply: Reply, history: History, saw: int) -> AssistantTurn:
             order += 1
         else:
             blocks.append(block)
-    return AssistantTurn(tuple(blocks), reply.finish, saw, reply.model, reply.usage, history.epoch, reply.finish_detail)
+    return AssistantTurn(
+        tuple(blocks), reply.finish, saw, reply.model, reply.usage, history.epoch, reply.finish_detail, cost
+    )
 
 
 def _discard(failure: TurnFailure, history: History) -> tuple[Record, ...]:

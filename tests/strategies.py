@@ -41,6 +41,7 @@ BY_TYPE = {
     int: count,
     int | None: st.none() | count,
     float: st.floats(0, 1e12),
+    float | None: st.none() | st.floats(0, 1e6),
     Metadata: st.dictionaries(text, json, max_size=3),
     tuple[Block, ...]: st.tuples(blocks),
     tuple[int, ...]: st.tuples(count, count),

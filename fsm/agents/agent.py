@@ -106,12 +106,17 @@ def check_agents(agents: Iterable[Agent], known: Iterable[str]) -> tuple[Agent, 
     return found
 
 
+LEAST: Final = 1e-6
+"""US dollars that an agent may spend whose caller has none left: its first turn is its last."""
+
+
 def within(budget: Budget, caller: History) -> Budget:
-    """An agent's budget, bounded by what its caller has left of tokens and seconds (at least one of each)."""
-    tokens, seconds = caller.budget.tokens, caller.budget.seconds
+    """An agent's budget, bounded by what its caller has left of tokens, cost and seconds."""
+    tokens, seconds, cost = caller.budget.tokens, caller.budget.seconds, caller.budget.cost
     return attrs.evolve(
         budget,
         tokens=_least(budget.tokens, None if tokens is None else max(1, tokens - caller.usage.total)),
+        cost=_least(budget.cost, None if cost is None else max(LEAST, cost - caller.cost)),
         seconds=_least(budget.seconds, None if seconds is None else max(1.0, seconds - caller.seconds)),
     )
 

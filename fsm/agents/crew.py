@@ -120,8 +120,9 @@ class Crew:
         """Put on record what is known of an agent, if that is news."""
         child = caller.history.children[session]
         state = State(result.status.value)
+        ended = DelegationEnded(session, state, result.reason, result.usage, result.cost)
         if (child.state, child.reason, child.usage) != (state, result.reason, result.usage):
-            await caller.commit(DelegationEnded(session, state, result.reason, result.usage))
+            await caller.commit(ended)
 
     # --- in the background --------------------------------------------------------------------------------------
 

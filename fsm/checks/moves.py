@@ -65,7 +65,7 @@ def made_by(decision: Decision, history: History) -> Move:
     verdicts = (Verdict(gate.name, ruling) for gate, ruling in decision.rulings)
     ended = decision.target in ENDS
     closes = (close(call, history.epoch, history.fence, begun=False) for call in history.open_calls() if ended)
-    reason = reason_of(decision, None)
+    reason = reason_of(decision, None, history)
     moved = Transition(decision.source, decision.event, decision.target or decision.source, rests_on)
     return Move(f"{decision.source} -- {decision.event}", (*verdicts, *closes, *reason, moved))
 

@@ -9,6 +9,7 @@ import attrs
 from fsm.config import Settings
 from fsm.loop import Loop
 from fsm.prompts import BASE, OUTPUT
+from fsm.providers.prices import Price
 from fsm.setup import STATE_DIR
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
@@ -79,6 +80,13 @@ def _system(settings: Settings) -> str:
         raise ConfigError(f"--system: {str(settings.system)!r} cannot be read: {error}") from error
 
 
+def _prices(settings: Settings, asked: Provider) -> dict[str, Price]:
+    if not settings.price:
+        return {}
+    fresh, cached, output = settings.price
+    return {asked.model: Price(fresh, cached, output)}
+
+
 def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -> Loop:
     """A loop with the workspace's tools; `provider` stands in for the settings' own.
 
@@ -106,4 +114,5 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         permission=plan.permission,
         only=plan.only,
         system=plan.system,
+        prices=_prices(settings, chosen),
     )

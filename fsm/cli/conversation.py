@@ -21,6 +21,7 @@ from states.records import (
     Resumed,
     RunStarted,
     Source,
+    Summary,
     Suspended,
     ToolResult,
     TurnFailure,
@@ -85,6 +86,13 @@ def _judged(record: Record) -> str:
             return f"failed ({code}): {message}"
         case Resumed():
             return "resumed"
+    return _reported(record)
+
+
+def _reported(record: Record) -> str:
+    match record:
+        case Summary(text=text):
+            return f"where things stand, in the model's words: {text}"
         case Delegated(session=session, agent=agent, background=background):
             return f"agent {agent} begins{' in the background' if background else ''}: session {session}"
         case DelegationEnded(session=session, state=state, reason=reason, usage=usage):

@@ -24,6 +24,8 @@ def end(settings: Settings, result: Result, waiting: Sequence[CallState]) -> Non
     say(f"{result.status}{reason}: session {session}, {spent}", _STYLES[result.status])
     if result.message:
         say(f"  {result.message}")
+    if result.summary:
+        say(f"  {result.summary}")
     for line in _next(settings, result, waiting):
         say(f"  {line}")
 

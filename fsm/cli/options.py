@@ -8,7 +8,10 @@ import click
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 
-LIMITS: Final = ("max-turns", "budget-tokens", "budget-seconds", "budget-tool-calls")
+LIMITS: Final = (
+    *("max-turns", "budget-tokens", "budget-seconds", "budget-tool-calls", "budget-input-tokens"),
+    *("budget-output-tokens", "budget-reasoning-tokens", "budget-cost", "budget-delegated", "budget-reserve"),
+)
 
 Given = dict[str, Any]
 """What click hands to a command: an option's name with underscores, and its value."""
@@ -72,6 +75,13 @@ def limits(function: Function) -> Function:
             click.option("--budget-tokens", type=int, metavar="N", help="Input and output together."),
             click.option("--budget-seconds", type=float, metavar="N", help="Time of work; rest is free."),
             click.option("--budget-tool-calls", type=int, metavar="N", help="Tool calls."),
+            click.option("--budget-input-tokens", type=int, metavar="N", help="Input alone."),
+            click.option("--budget-output-tokens", type=int, metavar="N", help="Output alone."),
+            click.option("--budget-reasoning-tokens", type=int, metavar="N", help="Reasoning, which is part of it."),
+            click.option("--budget-cost", type=float, metavar="USD", help="US dollars at list prices."),
+            click.option("--budget-delegated", type=int, metavar="N", help="Runs given to other agents."),
+            click.option("--budget-reserve", type=int, metavar="N", help="Tokens kept for a summary by the model."),
+            click.option("--price", metavar="IN,CACHED,OUT", help="The model's, in US dollars per million tokens."),
         ),
     )
 

@@ -25,6 +25,7 @@ def whole(session: str, entries: Sequence[Entry]) -> dict[str, JSON]:
         "run": history.run,
         "turns": history.turns,
         "tool_calls": history.tool_calls,
+        "cost": history.cost,
         "usage": attrs.asdict(history.usage),
         "contract": {"checks": list(history.contract.checks), "commands": list(history.contract.commands)},
         "output_schema": orjson.loads(history.contract.output_schema or "null"),
@@ -43,11 +44,12 @@ def whole(session: str, entries: Sequence[Entry]) -> dict[str, JSON]:
 def _ending(history: History) -> dict[str, JSON]:
     """How the run ended or rests; while it goes on, there is no status."""
     if history.state not in RESTING or history.started is None:
-        return {"status": None, "reason": "", "message": "", "text": ""}
+        return {"status": None, "reason": "", "message": "", "summary": "", "text": ""}
     result = result_of(history)
     return {
         "status": result.status.value,
         "reason": result.reason,
         "message": result.message,
+        "summary": result.summary,
         "text": result.text,
     }

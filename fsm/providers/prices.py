@@ -1,7 +1,9 @@
 """What tokens cost, as data with a date. A model that is not listed has no price, and none is guessed."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -22,8 +24,8 @@ class Price:
     input: float
     cached: float
     output: float
-    source: str
-    as_of: date
+    source: str = "the caller"
+    as_of: date = date.min
 
     def of(self, usage: Usage) -> float:
         """US dollars for this much; cached input at its own price."""
@@ -66,9 +68,16 @@ PRICES: Final = {
 }
 
 
-def price_of(model: str) -> Price | None:
-    """The price of exactly this model, or of the one that it is a dated snapshot of (`-2025-04-14`, `-20250929`)."""
-    return PRICES.get(model) or PRICES.get(_SNAPSHOT.sub("", model))
+Prices = Mapping[str, Price]
+
+
+def price_of(model: str, own: Prices = MappingProxyType({})) -> Price | None:
+    """The price of exactly this model, or of the one that it is a dated snapshot of (`-2025-04-14`, `-20250929`).
+
+    `own`: a caller's prices, which come first.
+    """
+    names = (model, _SNAPSHOT.sub("", model))
+    return next((price for known in (own, PRICES) for name in names if (price := known.get(name)) is not None), None)
 
 
 def cost(model: str, usage: Usage) -> float | None:

@@ -2,7 +2,7 @@
 
 from states.errors import HistoryError
 from states.history import History
-from states.messages import UserMessage
+from states.messages import Usage, UserMessage
 
 
 def need(holds: bool, seq: int, what: str) -> None:
@@ -13,6 +13,15 @@ def need(holds: bool, seq: int, what: str) -> None:
 def say(history: History, text: str) -> None:
     """Words for the model; while calls are open they wait, so that no answer is parted from its call."""
     (history.held if history.unanswered else history.messages).append(UserMessage(text))
+
+
+def pay(history: History, usage: Usage, cost: float | None, model: str) -> None:
+    """What an answer of the model took from the budget."""
+    history.usage = history.usage + usage
+    if cost is None:
+        history.unpriced = model or "the model"
+    else:
+        history.cost += cost
 
 
 def forget_turn(history: History) -> None:

@@ -26,8 +26,9 @@ def _delegation_ended(history: History, seq: int, record: DelegationEnded) -> No
     need(record.state in RESTING, seq, f"an agent that ends in {record.state}")
     if child is not None:
         history.usage = history.usage + record.usage - child.usage
+        history.cost += record.cost - child.cost
         history.children[record.session] = attrs.evolve(
-            child, state=record.state, reason=record.reason, usage=record.usage
+            child, state=record.state, reason=record.reason, usage=record.usage, cost=record.cost
         )
 
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 from states.history import History
 from states.messages import AssistantMessage
 from states.names import RESTING, State
-from states.records import Cancellation, Failed, Resumed, Suspended, Transition
+from states.records import Cancellation, Failed, Resumed, Summary, Suspended, Transition
 
-from .basics import need, say
+from .basics import need, pay, say
 
 GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
 
@@ -37,7 +37,13 @@ def _failed(history: History, seq: int, record: Failed) -> None:
 
 
 def _suspended(history: History, seq: int, record: Suspended) -> None:
-    history.rest = record
+    history.rest, history.summary = record, record.summary
+
+
+def _summary(history: History, seq: int, record: Summary) -> None:
+    need(history.state is State.SUSPENDED and history.closing_event is None, seq, f"a summary in {history.state}")
+    history.summary = record.text
+    pay(history, record.usage, record.cost, record.model)
 
 
 def _resumed(history: History, seq: int, record: Resumed) -> None:
@@ -51,5 +57,6 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Cancellation: _cancellation,
     Failed: _failed,
     Suspended: _suspended,
+    Summary: _summary,
     Resumed: _resumed,
 }

@@ -23,6 +23,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.contract, history.budget, history.permission = record.contract, record.budget, record.permission
     history.turns = history.tool_calls = 0
     history.usage, history.seconds = Usage(), 0.0
+    history.cost, history.unpriced, history.delegated, history.summary = 0.0, "", 0, ""
     history.retries = Counter()
     history.hints, history.suspends, history.baselines = {}, {}, {}
     history.understood, history.failing, history.children = (), {}, {}

@@ -7,10 +7,10 @@ from states.actions import Actions
 from states.history import CallState, History
 from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
 from states.names import State
-from states.output import STRUCTURED_OUTPUT
+from states.output import STRUCTURED_OUTPUT, TASK
 from states.records import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 
-from .basics import forget_candidate, need
+from .basics import forget_candidate, need, pay
 
 
 def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
@@ -25,7 +25,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     history.turn, history.turn_seq, history.trouble = record, seq, None
     history.turns += 1
     history.turn_count += 1
-    history.usage = history.usage + record.usage
+    pay(history, record.usage, record.cost, record.model)
     history.require_tool = None
     cut = record.finish is Finish.LENGTH
     blocks = tuple(block for block in record.blocks if not (cut and isinstance(block, Call)))
@@ -35,6 +35,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
         history.messages.append(AssistantMessage(blocks))
     history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
     history.unanswered = len(calls)
+    history.delegated += sum(call.name == TASK for call in calls)
     history.tool_calls += sum(call.name != STRUCTURED_OUTPUT for call in calls)
     if not calls:
         history.actions = Actions()

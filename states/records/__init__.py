@@ -14,7 +14,7 @@ from states.names import Event
 from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
 from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
-from .moves import Cancellation, Failed, Resumed, Suspended, Transition
+from .moves import Cancellation, Failed, Resumed, Summary, Suspended, Transition
 from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
 from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
@@ -47,6 +47,7 @@ __all__ = [
     "Source",
     "Status",
     "StopAnswer",
+    "Summary",
     "Suspended",
     "ToolIntent",
     "ToolResult",
@@ -90,6 +91,7 @@ Record = (
     | Cancellation
     | Failed
     | Suspended
+    | Summary
     | Resumed
 )
 

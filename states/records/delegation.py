@@ -28,3 +28,5 @@ class DelegationEnded:
     state: State
     reason: str
     usage: Usage = Usage()
+    cost: float = 0.0
+    """US dollars, as far as prices were known."""

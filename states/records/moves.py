@@ -2,6 +2,7 @@
 
 import attrs
 
+from states.messages import Usage
 from states.names import Event, State
 from states.verdicts import WaitsFor
 
@@ -41,6 +42,18 @@ class Suspended:
     waits_for: WaitsFor
     message: str
     gate: str = ""
+    summary: str = ""
+    """Where things stand, told from the journal, if the run is out of budget."""
+
+
+@attrs.frozen
+class Summary:
+    """Where things stand, in the model's words: what a run that is out of budget spent its reserve on."""
+
+    text: str
+    model: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
 
 
 @attrs.frozen

@@ -32,6 +32,8 @@ class AssistantTurn:
     epoch: int = 0
     finish_detail: str = ""
     """The provider's own word for `finish`."""
+    cost: float | None = None
+    """US dollars, at the prices that were known when it was given; None where the model has no price."""
 
 
 @attrs.frozen

@@ -283,3 +283,32 @@ def test_a_key_in_somebodys_words_is_not_stored(interlock, workspace):
     assert said.returncode == 0
     folder = workspace / ".interlock"
     assert not [file for file in folder.glob("journal.db*") if file.is_file() and key.encode() in file.read_bytes()]
+
+
+def test_a_run_that_has_cost_too_much_says_where_it_stands_and_goes_on_with_more(interlock):
+    turns = [calls_turn([("read_file", {"path": "calc.py"})]), text_turn("It subtracts.")]
+    with ChatServer(turns) as server:
+        rests = interlock.run(server, "--budget-cost", "0.0001", "--price", "10,1,20")
+        done = interlock("resume", "s", "--budget-cost", "1", "--price", "10,1,20")
+
+    assert rests.returncode == 3
+    assert "out of budget: 0.0002 of 0.0001 USD" in rests.stderr
+    assert "Spent: 1 turns" in rests.stderr
+    assert (done.returncode, done.stdout) == (0, "It subtracts.\n")
+    shown = json.loads(interlock("show", "s", "--json").stdout)
+    assert shown["cost"] == pytest.approx(0.0004)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget-cost", "1"), "--price INPUT,CACHED,OUTPUT"),
+        (("--price", "cheap"), "it takes three numbers"),
+        (("--budget-tokens", "5", "--budget-reserve", "5"), "has to be smaller than tokens"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_a_usage_error(interlock, words, said):
+    done = interlock("run", "go", "--model", "m", "--base-url", "http://127.0.0.1:9", *words)
+
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -59,8 +59,8 @@ def test_the_same_for_programs(session):
     whole = json.loads(session("show", "s", "--json").stdout)
 
     assert whole.keys() == {
-        *("session", "state", "status", "reason", "message", "text", "run", "turns", "tool_calls", "usage"),
-        *("contract", "output_schema", "output", "receipt", "waiting", "entries"),
+        *("session", "state", "status", "reason", "message", "text", "run", "turns", "tool_calls", "usage", "cost"),
+        *("summary", "contract", "output_schema", "output", "receipt", "waiting", "entries"),
     }
     assert (whole["status"], whole["reason"], whole["text"]) == ("succeeded", "finished", "It subtracts.")
     assert [entry["seq"] for entry in whole["entries"]] == list(range(1, len(whole["entries"]) + 1))

@@ -287,9 +287,10 @@ def test_a_key_in_somebodys_words_is_not_stored(interlock, workspace):
 
 def test_a_run_that_has_cost_too_much_says_where_it_stands_and_goes_on_with_more(interlock):
     turns = [calls_turn([("read_file", {"path": "calc.py"})]), text_turn("It subtracts.")]
+    priced = ("--model", "scripted", "--price", "10,1,20")  # the name under which the server answers
     with ChatServer(turns) as server:
-        rests = interlock.run(server, "--budget-cost", "0.0001", "--price", "10,1,20")
-        done = interlock("resume", "s", "--budget-cost", "1", "--price", "10,1,20")
+        rests = interlock.run(server, *priced, "--budget-cost", "0.0001")
+        done = interlock("resume", "s", *priced, "--budget-cost", "1")
 
     assert rests.returncode == 3
     assert "out of budget: 0.0002 of 0.0001 USD" in rests.stderr

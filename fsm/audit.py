@@ -18,6 +18,7 @@ from states.errors import GateError, HistoryError
 from states.finalize import receipt
 from states.fold import apply
 from states.history import History
+from states.messages import calls_of
 from states.names import ENDS, Event, State
 from states.records import (
     AssistantTurn,
@@ -27,6 +28,7 @@ from states.records import (
     Failed,
     Finalized,
     OutputAccepted,
+    Prestart,
     Record,
     RunStarted,
     Status,
@@ -178,6 +180,8 @@ def _of_fact(entry: Entry, history: History) -> str | None:
     match entry.record:
         case AssistantTurn(saw=saw) if saw >= entry.seq:
             return f"a turn that saw record {saw}, which did not exist yet"
+        case AssistantTurn() | Prestart() as record if isinstance(record, Prestart) or history.early:
+            return _of_early_start(history, record)
         case ToolIntent(call=call, name=name, arguments=arguments):
             return _of_intent(history, call, name, arguments)
         case Evidence() as evidence:
@@ -195,13 +199,31 @@ def _of_fact(entry: Entry, history: History) -> str | None:
     return None
 
 
+def _of_early_start(history: History, record: Prestart | AssistantTurn) -> str | None:
+    """Whether the calls that ran ahead are those that the turn then asks for. The fold looks at their places."""
+    if isinstance(record, Prestart):
+        return None if _spelled(record.arguments) == record.arguments else f"call {record.call} was started oddly"
+    for call in calls_of(record.blocks):
+        early = history.early.get(call.id)
+        if early is not None and _spelled(call.arguments) != early.record.arguments:
+            return f"call {call.id} was started early with {early.record.arguments}; the model asked otherwise"
+    return None
+
+
+def _spelled(arguments: str) -> str | None:
+    """Canonical; None for what is no JSON."""
+    try:
+        return canonical(parse(arguments))
+    except ValueError:
+        return None
+
+
 def _of_intent(history: History, call: str, name: str, arguments: str) -> str | None:
     state = history.calls.get(call)
     if state is None:
         return None  # the fold says so in its own words
-    try:
-        asked = canonical(parse(state.call.arguments))
-    except ValueError:
+    asked = _spelled(state.call.arguments)
+    if asked is None:
         return f"call {call} was started with arguments that are no JSON"
     if (name, arguments) != (state.call.name, asked):
         return f"call {call} was started as {name} {arguments}; the model asked for {state.call.name} {asked}"

@@ -14,6 +14,8 @@ from states.errors import ConfigError
 from .setup import STATE_DIR
 
 FILE: Final = "interlock.toml"
+READERS: Final = ("read_file", "list_dir", "glob", "grep")
+"""Tools of the workspace that may start while the answer that calls them is streamed."""
 
 
 @attrs.frozen
@@ -83,6 +85,7 @@ class Settings:
     schema: Path | None = None
     permission: Permission = Permission.ASK
     permission_from: Origin = Origin.DEFAULT
+    prestart: tuple[str, ...] = READERS
     require: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
@@ -188,6 +191,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "permission": _TEXT,
     "system": _TEXT,
     "schema": _TEXT,
+    "prestart": _Kind(_words, 'a list of tools such as ["read_file"], or []'),
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
     "tools": _Kind(_words, 'a list such as ["read_file", "grep"]'),
     "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
@@ -255,6 +259,8 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
         raise ConfigError("--check: an empty command checks nothing; give one such as 'pytest -q'")
     if isinstance(merged.get("price"), str):
         merged["price"] = _value(Path("--price"), "price", merged["price"])
+    if merged.get("prestart") == ("none",):
+        merged["prestart"] = ()
     merged["check"] = tuple(command.strip() for command in _listed(merged.get("check")))
     _check_choice("provider", merged, PROVIDERS)
     _check_choice("permission", merged, tuple(Permission))

@@ -6,9 +6,10 @@ verdict becomes durable in the same instant as what it judges, or not at all. Th
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -16,6 +17,7 @@ import attrs
 from gates.gate import Asked, Gate
 from gates.phrases import understanding
 from states import ACTIVITIES
+from states.ahead import Ahead
 from states.await_results import close
 from states.codec import decode, kind_of, settle
 from states.errors import CommitFailed, InterlockError, JournalError, JournalUnusable, Unsealed
@@ -34,10 +36,12 @@ from states.ports import (
     TextDelta,
     Toolbox,
 )
+from states.prestart import lost
 from states.records import (
     Cancellation,
     Entry,
     Failed,
+    Prestart,
     Record,
     RunStarted,
     Source,
@@ -75,6 +79,8 @@ class Driver:
     history: History
     redactor: Redactor
     voice: Voice
+    prestart: frozenset[str] = frozenset()
+    ahead: Ahead = attrs.field(factory=Ahead)
     stale_notes: int = 0
     """Cancellations up to this note were meant for an earlier run."""
     words_wait: bool = False
@@ -121,6 +127,8 @@ class Driver:
             with suppress(JournalError):  # what had happened before is not undone by what went wrong after it
                 await self._flush()
             raise
+        finally:
+            await self.ahead.stop()
 
     async def _rests(self) -> bool:
         """One step; true once the run rests and that is durable."""
@@ -130,7 +138,10 @@ class Driver:
                 return True
             event = self.history.closing_event or await self._act()
             if event is not None:
-                self._move(decide(self.graph, self.history.state, event, self.history))
+                decision = decide(self.graph, self.history.state, event, self.history)
+                if decision.target in RESTING:
+                    await self.ahead.stop()
+                self._move(decision)
         except Unsealed:  # an input came before the seal: the store refused it all, so nothing of it happened
             await self._reload()
         except asyncio.CancelledError:
@@ -147,7 +158,9 @@ class Driver:
                 self._activity = None
         if self.history.closing_event is None and self._cancellation is not None:
             before = await self.inputs() if self._cancellation.inbox is not None else ()
-            self._close_calls()
+            answers = await self.ahead.stop()
+            self._stage(*lost(self.history))
+            self._close_calls(answers)
             self._stage(*before, self._cancellation)
         return self.history.closing_event
 
@@ -223,10 +236,11 @@ class Driver:
             cost = self.world.cost(reply.model or self.world.provider.model, reply.usage)
             await self.commit(Summary(text, reply.model, reply.usage, cost))
 
-    def _close_calls(self) -> None:
-        """Nobody will finish the open calls: each gets the answer that is true of it."""
+    def _close_calls(self, answers: Mapping[str, ToolResult | None] = MappingProxyType({})) -> None:
+        """Nobody will finish the open calls: each gets the answer that is true of it, or its own in `answers`."""
         for state in self.history.open_calls():
-            self._stage(close(state, self.history.epoch, self.claim.fence, begun=False))
+            said = answers.get(state.call.id)
+            self._stage(said or close(state, self.history.epoch, self.claim.fence, begun=False))
 
     async def _halt(self, error: Exception) -> None:
         """The store failed. The table says where that leads; nobody can write it down."""
@@ -234,7 +248,7 @@ class Driver:
             with suppress(JournalError):
                 await self._flush()
         target = decide(self.graph, self.history.state, Event.COMMIT_FAILED, self.history).target
-        tools = any(isinstance(draft.entry.record, ToolIntent | ToolResult) for draft in self._staged)
+        tools = any(isinstance(draft.entry.record, ToolIntent | Prestart | ToolResult) for draft in self._staged)
         words = "tool_persistence_failed" if tools else "message_persistence_failed"
         code = words if self._staged else "journal_failed"
         if target is not State.FAILED and self.history.state not in RESTING:

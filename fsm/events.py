@@ -16,6 +16,8 @@ from states.records import (
     DelegationEnded,
     Entry,
     Metadata,
+    Prestart,
+    PrestartsDropped,
     RunStarted,
     Source,
     Status,
@@ -132,6 +134,15 @@ class ToolStart:
 
 
 @attrs.frozen
+class ToolsDropped:
+    """Calls that had started while their answer was streamed are void, since it did not come. Their ids come again."""
+
+    seq: int
+    calls: int
+    reason: str
+
+
+@attrs.frozen
 class ToolProgress:
     call: str
     text: str
@@ -212,6 +223,7 @@ Event = (
     | Discarded
     | ApprovalNeeded
     | ToolStart
+    | ToolsDropped
     | ToolProgress
     | ToolEnd
     | AgentStart
@@ -241,7 +253,11 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
             return Discarded(seq, reason)
         case ApprovalAsked(call=call, name=name, arguments=arguments):
             return ApprovalNeeded(seq, call, name, arguments)
-        case ToolIntent(call=call, name=name, arguments=arguments):
+        case PrestartsDropped(reason=reason, fates=fates):
+            return ToolsDropped(seq, len(fates), reason)
+        case (
+            ToolIntent(call=call, name=name, arguments=arguments) | Prestart(call=call, name=name, arguments=arguments)
+        ):
             return ToolStart(seq, call, name, arguments)
         case ToolResult() as result:
             return ToolEnd(seq, result.call, result.status, result.output, result.metadata, result.duration)

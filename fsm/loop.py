@@ -38,6 +38,7 @@ from .setup import (
     as_crew,
     as_journal,
     as_permission,
+    as_prestart,
     as_toolbox,
     as_workspace,
     check_contract,
@@ -78,6 +79,8 @@ class Loop:
     agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
         one another; 1 lets no agent call agents. lineage: where this loop stands below a call, for agents.
     prices: what models cost, by name, before `fsm.providers.prices`; for a budget that limits the cost.
+    prestart: names of tools whose calls may start while the answer that asks for them is still being streamed. Each
+        must declare itself `read_only` and `concurrency_safe`; nothing else starts before its turn is committed.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
@@ -98,6 +101,7 @@ class Loop:
         agents: "Iterable[Agent]" = (),
         agent_depth: int = 1,
         lineage: "Lineage | None" = None,
+        prestart: Iterable[str] = (),
         graph: Graph = GRAPH,
         prices: "Prices | None" = None,
         clock: Clock | None = None,
@@ -116,6 +120,7 @@ class Loop:
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
         self._system = system
+        self._prestart = as_prestart(prestart, self._tools)
         self._graph = graph
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
@@ -131,6 +136,10 @@ class Loop:
     @property
     def graph(self) -> Graph:
         return self._graph
+
+    @property
+    def prestart(self) -> frozenset[str]:
+        return self._prestart
 
     @property
     def journal(self) -> Journal:
@@ -343,7 +352,7 @@ class Loop:
         world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim, self._prices)
         redactor = Redactor(self._secrets)
         voice = Voice(redactor, _heard(publish))
-        driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice)
+        driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)
         driver.stale_notes = max((note.number for note in noted), default=0)
         driver.words_wait = any(note.text is not None and note.number > history.noted for note in noted)
         return driver

@@ -119,6 +119,28 @@ def as_permission(permission: Permission | str) -> Permission:
         raise ConfigError(f"unknown permission {permission!r}; known: {', '.join(Permission)}") from None
 
 
+def as_prestart(names: Iterable[str], tools: Toolbox) -> frozenset[str]:
+    """Names of tools that may start before their turn is committed. Raises ConfigError for one that may not."""
+    if isinstance(names, str):
+        raise ConfigError(f"prestart={names!r}: give a list of names, such as [{names!r}]")
+    wanted = tuple(names)
+    fit = [spec.name for spec in tools.specs if spec.read_only and spec.concurrency_safe]
+    for name in wanted:
+        spec = tools.spec(name)
+        if spec is None:
+            raise ConfigError(f"prestart: there is no tool {name!r}; those that may be named are: {_listed(fit)}")
+        if name not in fit:
+            raise ConfigError(
+                f"prestart: {name!r} does not declare itself read_only and concurrency_safe, so no call of it may "
+                f"start before its turn is committed; those that may be named are: {_listed(fit)}"
+            )
+    return frozenset(wanted)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
 def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:
     known = tuple(dict.fromkeys((*KINDS, *(kind for kind, _ in contract.proofs))))
     unknown = [kind for kind in contract.checks if kind not in known]

@@ -11,11 +11,11 @@ from typing import Final
 import orjson
 
 from .contract import Permission
-from .history import CallState, History
+from .history import CallState, Early, History
 from .names import Event
 from .output import STRUCTURED_OUTPUT, schema_digest
 from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec, Workspace
-from .records import JSON, OutputAccepted, Record, Settlement, Status, ToolResult
+from .records import JSON, Metadata, OutputAccepted, Record, Settlement, Status, ToolResult
 from .text import safe_json, safe_text
 
 UNKNOWN: Final = (
@@ -58,18 +58,21 @@ def _lane(state: CallState) -> str:
 async def _together(
     group: list[CallState], run: Run, world: Outside, begun: set[str], *, lost: bool
 ) -> tuple[Record, ...]:
-    """Run a group; the turn's very last result is returned, so that it shares a commit with what follows.
+    """Run a group; the turn's very last results are returned, so that they share a commit with what follows.
 
     lost: an earlier claim may have started them. Only the first group can be: the next one starts when all before it
     is committed.
     """
     tasks = [asyncio.create_task(_result(state, run, world, begun, lost=lost)) for state in group]
     try:
-        for landed in asyncio.as_completed(tasks):
-            result = await landed
-            if run.history.unanswered == 1:
-                return with_output(run.history, result)
-            await run.commit(*with_output(run.history, result))
+        waiting = set(tasks)
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            landed = [task.result() for task in tasks if task in done]
+            records = tuple(record for result in landed for record in with_output(run.history, result))
+            if run.history.unanswered == len(landed):
+                return records
+            await run.commit(*records)
     except BaseException:
         await _stop(tasks, run)
         raise
@@ -100,15 +103,12 @@ def with_output(history: History, result: ToolResult) -> tuple[Record, ...]:
 
 
 async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *, lost: bool) -> ToolResult:
+    ahead = run.ahead.take(state.call.id)
+    if ahead is not None:
+        begun.add(state.call.id)
+        return await ahead
     spec = world.tools.spec(state.call.name)
-    arguments: dict[str, JSON] = orjson.loads(state.arguments)
-    tool_run = ToolRun(
-        state.call.name,
-        arguments,
-        f"{run.session}:{state.intent}",
-        lambda text: run.show_progress(state.call.id, text),
-        run,
-    )
+    tool_run = _tool_run(state.call.id, state.call.name, state.arguments, state.intent, run)
     hands_in = _hands_in(state, run.history)
     if hands_in and run.history.output_of_turn:
         return ToolResult(state.call.id, Status.ERROR, ONE_OUTPUT, epoch=run.history.epoch)
@@ -126,15 +126,25 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *
         metadata |= {"recovered": True}  # which workspace it saw, nobody knows
     elif watched and world.workspace:
         metadata |= {"revision_before": before, "revision_after": await _revision(world.workspace)}
-    return ToolResult(
-        state.call.id,
-        output.status,
-        safe_text(output.text),
-        metadata,
-        round(duration, 6),
-        run.history.epoch,
-        output.images,
-    )
+    return _answer(state.call.id, output, metadata, duration, run.history.epoch)
+
+
+async def run_ahead(early: Early, run: Run, world: Outside) -> ToolResult:
+    """Run a call ahead of its turn; its intent is durable. The result belongs to the epoch in which it started."""
+    known = early.record
+    since = world.clock.monotonic()
+    output = await _run_tool(_tool_run(known.call, known.name, known.arguments, early.intent, run), world)
+    metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
+    return _answer(known.call, output, metadata, world.clock.monotonic() - since, known.epoch)
+
+
+def _tool_run(call: str, name: str, arguments: str, intent: int | None, run: Run) -> ToolRun:
+    given: dict[str, JSON] = orjson.loads(arguments)
+    return ToolRun(name, given, f"{run.session}:{intent}", lambda text: run.show_progress(call, text), run)
+
+
+def _answer(call: str, output: ToolOutput, metadata: Metadata, duration: float, epoch: int) -> ToolResult:
+    return ToolResult(call, output.status, safe_text(output.text), metadata, round(duration, 6), epoch, output.images)
 
 
 async def _revision(workspace: Workspace) -> str | None:
@@ -148,6 +158,10 @@ async def _revision(workspace: Workspace) -> str | None:
 async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set[str]) -> ToolOutput:
     await world.confirm()
     begun.add(state.call.id)
+    return await _run_tool(tool_run, world)
+
+
+async def _run_tool(tool_run: ToolRun, world: Outside) -> ToolOutput:
     try:
         return await world.tools.run(tool_run)
     except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
@@ -190,4 +204,5 @@ def close(state: CallState, epoch: int, fence: int, *, begun: bool) -> ToolResul
     """The true answer to a call that nobody will finish. `begun`: claim `fence` has started it."""
     if state.intent is not None and state.fence < fence:
         return ToolResult(state.call.id, Status.UNKNOWN, UNKNOWN, epoch=epoch)
-    return ToolResult(state.call.id, Status.CANCELLED, STOPPED if begun else NOT_STARTED, epoch=epoch)
+    said = STOPPED if begun or state.prestarted else NOT_STARTED
+    return ToolResult(state.call.id, Status.CANCELLED, said, epoch=epoch)

@@ -20,9 +20,9 @@ CALLS_PER_TURN: Final = 64
 
 
 async def act(run: Run) -> Outcome:
-    """Decide about each open call, in the model's order."""
+    """Decide about each open call, in the model's order; results that ran ahead and are there are taken as well."""
     history = run.history
-    records = [_decide(state, history, run.tools) for state in history.open_calls() if state.intent is None]
+    records = [decide(state, history, run.tools) for state in history.open_calls() if state.intent is None]
     waiting = any(isinstance(record, ApprovalAsked) for record in records)
     commit = [
         record
@@ -30,10 +30,11 @@ async def act(run: Run) -> Outcome:
         if not (isinstance(record, ToolIntent) and waiting)
         and not (isinstance(record, ApprovalAsked) and history.calls[record.call].asked)
     ]
-    return Outcome((*commit, Dispatch(history.turn_seq)), Event.DISPATCHED)
+    return Outcome((*run.ahead.landed(), *commit, Dispatch(history.turn_seq)), Event.DISPATCHED)
 
 
-def _decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | ApprovalAsked | ToolResult:
+def decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | ApprovalAsked | ToolResult:
+    """What is to become of one call, by its arguments, its tool's schema and the permission in force."""
     call = state.call
     if state.order >= CALLS_PER_TURN:
         return _answer(

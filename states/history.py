@@ -22,6 +22,7 @@ from .records import (
     Finalized,
     Finding,
     OutputAccepted,
+    Prestart,
     RunStarted,
     StopAnswer,
     Suspended,
@@ -46,9 +47,20 @@ class CallState:
     """Canonical arguments, as the intent has them."""
     read_only: bool = False
     shared: bool = False
+    prestarted: bool = False
+    """It started while its answer was still being streamed."""
     asked: bool = False
     approval: Approval | None = None
     result: ToolResult | None = None
+
+
+@attrs.frozen
+class Early:
+    """A call that runs ahead of its turn. `intent` is the number of `record`, `fence` the claim that wrote it."""
+
+    intent: int
+    fence: int
+    record: Prestart
 
 
 @attrs.frozen
@@ -160,6 +172,8 @@ class History:
     calls: dict[str, CallState] = attrs.field(factory=dict)
     """Calls of the current turn, in the model's order."""
     unanswered: int = 0
+    early: dict[str, Early] = attrs.field(factory=dict)
+    """Calls that run ahead of a turn which is not committed yet, in the model's order."""
     require_tool: str | None = None
 
     # this candidate
@@ -223,6 +237,10 @@ class History:
     def owes_evidence(self) -> bool:
         """Success rests on facts about the workspace, which hold for one revision of it."""
         return bool(self.contract.owes_evidence or self.understood or self.baselines or self.findings)
+
+    def call_id(self, order: int) -> str:
+        """Our own id of a call of the next turn, by its place in it: providers repeat theirs."""
+        return f"call_{self.turn_count + 1}_{order}"
 
     def open_calls(self) -> list[CallState]:
         """Calls of the current turn that have no answer yet, in the model's order."""

@@ -5,8 +5,9 @@ from typing import Protocol
 
 import attrs
 
+from .ahead import Ahead
 from .history import History
-from .messages import Block, Finish, Image, Message, Usage
+from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
 from .records import JSON, Entry, Metadata, Record, Status, Trouble, UserInput
 
@@ -54,6 +55,17 @@ class ReasoningDelta:
 
 
 @attrs.frozen
+class CallReady:
+    """A call of the answer is complete, as it was sent, while the answer goes on. It carries the provider's id only.
+
+    order: its place among the calls of the answer. They come in that order, each at most once; the Reply holds all.
+    """
+
+    order: int
+    call: Call
+
+
+@attrs.frozen
 class RetryNotice:
     """The provider was asked again, or will be in `delay` seconds. Nothing of an answer had been seen."""
 
@@ -71,6 +83,9 @@ class Reply:
     usage: Usage = Usage()
     model: str = ""
     finish_detail: str = ""
+
+
+StreamItem = TextDelta | ReasoningDelta | CallReady | RetryNotice | Reply
 
 
 class ProviderTrouble(Exception):
@@ -93,8 +108,8 @@ class Provider(Protocol):
     def secrets(self) -> Sequence[str]:
         """Strings that must never be stored or shown."""
 
-    def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply, None]:
-        """Deltas, then exactly one Reply. Raises ProviderTrouble. Closing the iterator ends the connection."""
+    def stream(self, request: Request) -> AsyncGenerator[StreamItem, None]:
+        """Deltas and calls, then exactly one Reply. Raises ProviderTrouble. Closing it ends the connection."""
 
     async def close(self) -> None: ...
 
@@ -312,6 +327,14 @@ class Run(Protocol):
     @property
     def tools(self) -> Toolbox:
         """For looking things up; running one needs `outside`."""
+
+    @property
+    def prestart(self) -> frozenset[str]:
+        """Names of the tools that may start while the answer that calls them is still being streamed."""
+
+    @property
+    def ahead(self) -> Ahead:
+        """The calls of this process that started so; they outlive the activity that started them."""
 
     async def inputs(self) -> tuple[UserInput, ...]:
         """Inputs that others posted and that are not in the journal yet."""

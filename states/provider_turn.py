@@ -11,7 +11,8 @@ from .history import History
 from .living import Living
 from .messages import Block, Call
 from .names import Event
-from .ports import Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
+from .ports import CallReady, Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
+from .prestart import Line, lost
 from .records import AssistantTurn, Record, Trouble, TurnDiscarded, TurnFailure
 
 PAUSE: Final = 0.5
@@ -21,7 +22,7 @@ LONGEST: Final = 8.0
 
 async def act(run: Run) -> Outcome:
     """Ask once. The answer, or why there is none, is the outcome; deltas are shown on the way."""
-    world = await run.outside(*await run.inputs())
+    world = await run.outside(*lost(run.history), *await run.inputs())
     history = run.history
     if isinstance(world.tools, Living):
         await world.tools.refresh()
@@ -32,16 +33,21 @@ async def act(run: Run) -> Outcome:
         run.show(RetryNotice(history.cuts, pause, history.trouble.message))
         await world.clock.sleep(pause)
         await world.confirm()  # somebody else may have taken the session over meanwhile
-    try:
-        async with aclosing(world.provider.stream(request)) as stream:
-            async for item in stream:
-                if isinstance(item, Reply):
-                    cost = world.cost(item.model or world.provider.model, item.usage)
-                    return Outcome((turn_of(item, history, saw, cost),), Event.REPLIED)
-                run.show(item)
-    except ProviderTrouble as trouble:
-        failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
-        return Outcome((*_discard(failure, history), failure), Event.TURN_FAILED)
+    async with Line(run, world) as line:
+        try:
+            async with aclosing(world.provider.stream(request)) as stream:
+                async for item in stream:
+                    if isinstance(item, Reply):
+                        cost = world.cost(item.model or world.provider.model, item.usage)
+                        return Outcome(await line.turn(turn_of(item, history, saw, cost)), Event.REPLIED)
+                    if isinstance(item, CallReady):
+                        line.offer(item)
+                    else:
+                        run.show(item)
+        except ProviderTrouble as trouble:
+            failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
+            dropped = await line.drop(trouble.message)
+            return Outcome((*dropped, *_discard(failure, history.epoch + len(dropped)), failure), Event.TURN_FAILED)
     raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
 
 
@@ -58,7 +64,7 @@ def turn_of(reply: Reply, history: History, saw: int, cost: float | None = None)
     order = 0
     for block in reply.blocks:
         if isinstance(block, Call):
-            blocks.append(attrs.evolve(block, id=f"call_{history.turn_count + 1}_{order}"))
+            blocks.append(attrs.evolve(block, id=history.call_id(order)))
             order += 1
         else:
             blocks.append(block)
@@ -67,8 +73,8 @@ def turn_of(reply: Reply, history: History, saw: int, cost: float | None = None)
     )
 
 
-def _discard(failure: TurnFailure, history: History) -> tuple[Record, ...]:
+def _discard(failure: TurnFailure, epoch: int) -> tuple[Record, ...]:
     """Part of an answer was seen: its generation ends, so that nothing of it can come back."""
     if failure.trouble is not Trouble.CUT:
         return ()
-    return (TurnDiscarded(history.epoch + 1, failure.message),)
+    return (TurnDiscarded(epoch + 1, failure.message),)

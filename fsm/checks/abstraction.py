@@ -60,6 +60,7 @@ def key_of(history: History, view: View) -> Hashable:
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
         () if over else _turn(history),
+        tuple(early.record.arguments for early in history.early.values()),
         over and history.state not in ENDS and _carried(history),
         () if over else _judgement(history),
     )
@@ -96,6 +97,7 @@ def _call(state: CallState) -> Hashable:
         state.call.name,
         state.call.arguments == "{oops" or (state.call.name == STRUCTURED_OUTPUT and state.call.arguments),
         state.intent is not None,
+        state.prestarted,
         state.asked,
         state.approval and state.approval.granted,
     )

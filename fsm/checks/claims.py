@@ -16,9 +16,12 @@ from states.output import STRUCTURED_OUTPUT, schema_digest
 from states.provider_turn import request_of
 from states.records import (
     AssistantTurn,
+    Prestart,
+    PrestartsDropped,
     ToolIntent,
     ToolResult,
     Transition,
+    TurnDiscarded,
     Verdict,
 )
 from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor
@@ -312,10 +315,26 @@ def unpaired(messages: Iterable[Message]) -> str | None:
 
 def old_epochs_stay_out(before: History, move: Move, now: History) -> str | None:
     """What an older generation still delivers never enters the conversation."""
+    epoch = before.epoch
     for record in move.records:
-        if isinstance(record, ToolResult | ToolIntent | AssistantTurn) and record.epoch != before.epoch:
-            return f"a {type(record).__name__} of epoch {record.epoch} in epoch {before.epoch}"
+        if isinstance(record, PrestartsDropped | TurnDiscarded):
+            epoch = record.epoch
+        if isinstance(record, ToolResult | ToolIntent | Prestart | AssistantTurn) and record.epoch != epoch:
+            return f"a {type(record).__name__} of epoch {record.epoch} in epoch {epoch}"
     return None
+
+
+def early_starts_end_with_their_turn(before: History, move: Move, now: History) -> str | None:
+    """What started ahead of a turn is a call of it once it is there, or was dropped, and an epoch with it."""
+    if now.early and (move.transition is not None or now.closing_event is not None):
+        return f"{', '.join(now.early)} started ahead of a turn, which is over"
+    gone = [early.intent for call, early in before.early.items() if call not in now.early]
+    kept = [state.intent for state in now.calls.values()]
+    fates = [fate.intent for record in move.records if isinstance(record, PrestartsDropped) for fate in record.fates]
+    for intent in gone:
+        if (intent in kept) + fates.count(intent) != 1:
+            return f"nobody says, or more than once, what became of the early start {intent}"
+    return "what started early was dropped within its epoch" if fates and now.epoch == before.epoch else None
 
 
 def no_start_without_leave(before: History, move: Move, now: History) -> str | None:
@@ -392,6 +411,7 @@ TWINS: Final[Mapping[Claim, Twin]] = {
         now.state is State.PROVIDER_TURN and any(isinstance(message, ToolMessage) for message in now.messages)
     ),
     old_epochs_stay_out: lambda before, move, now: now.epoch > 0 and now.unanswered > 0,
+    early_starts_end_with_their_turn: lambda before, move, now: bool(before.early) and not now.early,
     no_start_without_leave: lambda before, move, now: (
         any(isinstance(record, ToolIntent) for record in move.records)
         and any(state.asked for state in now.calls.values())

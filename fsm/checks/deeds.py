@@ -19,7 +19,7 @@ from states.errors import Fenced, JournalError, SessionBusy
 from states.history import History
 from states.names import RESTING
 from states.ports import Draft
-from states.records import Finalized, ToolIntent
+from states.records import Finalized, Prestart, Record, Status, ToolIntent, ToolResult
 
 from .broken import Broken
 from .claims import Claim
@@ -30,7 +30,7 @@ from .track import Track
 MakeLoop = Callable[..., Loop]
 """Takes provider, tools, journal, clock and workspace by name, and gives a loop of the user's own making."""
 
-PATIENCE: Final = 12
+PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
 STORE_FAILED: Final = frozenset({"message_persistence_failed", "tool_persistence_failed"})
 """Reasons of a run whose store failed."""
@@ -77,6 +77,8 @@ class Deeds:
         """What the search did next, after the past that was taken up."""
         self.activity = 0
         self.failed_commit = False
+        self.taking_up = False
+        """The past of a session is being written, and no loop has a part in it."""
 
     # --- what the stage asks ------------------------------------------------------------------------------------
 
@@ -87,22 +89,39 @@ class Deeds:
 
     def _appended(self, claim: ports.Claim, drafts: Sequence[Draft]) -> None:
         self.activity += 1
+        track = self.tracks[claim.session]
         for draft in drafts:
-            self.tracks[claim.session].take(draft.entry)
+            track.take(draft.entry)
+            if not self.taking_up:
+                self._is_of_its_start(track, draft.entry.record)
+
+    def _is_of_its_start(self, track: Track, record: Record) -> None:
+        """What a tool is said to have left is what it left under this very intent."""
+        if not isinstance(record, ToolResult) or record.status is not Status.OK or "recovered" in record.metadata:
+            return
+        intent = track.history.calls[record.call].intent if record.call in track.history.calls else None
+        if not self.ledger.starts.get(f"{track.history.session}:{intent}"):
+            self.ledger.problems.append(f"{record.call} is said to be done; intent {intent} was never started")
 
     def _entry(self, key: str) -> tuple[Track, object]:
         session, _, seq = key.rpartition(":")
         track = self.tracks[session]
         return track, track.entries[int(seq) - 1].record if int(seq) <= len(track.entries) else None
 
-    def _intent(self, key: str) -> ToolIntent | None:
+    def _intent(self, key: str) -> ToolIntent | Prestart | None:
         record = self._entry(key)[1]
-        return record if isinstance(record, ToolIntent) else None
+        return record if isinstance(record, ToolIntent | Prestart) else None
 
     def _answered(self, key: str) -> bool:
+        """Whether an intent has its answer, or is dead."""
         track, record = self._entry(key)
-        state = track.history.calls.get(record.call) if isinstance(record, ToolIntent) else None
-        return state is None or state.result is not None
+        if not isinstance(record, ToolIntent | Prestart):
+            return True
+        seq = int(key.rpartition(":")[2])
+        early, state = track.history.early.get(record.call), track.history.calls.get(record.call)
+        if early is not None and early.intent == seq:
+            return False
+        return state is None or state.intent != seq or state.result is not None
 
     def _shown(self, event: events.Event) -> None:
         """What is shown as durable must be."""
@@ -153,6 +172,7 @@ class Deeds:
         history = self.history
         if self.failed_commit:
             self.failed_commit = False
+            self.faults.clear()
             self.here = None
             self.journal.crash()  # whoever comes next opens the journal anew
             said = None if task.cancelled() else task.result().reason
@@ -194,6 +214,7 @@ class Deeds:
         loop = type(self).make_loop(
             provider=model, tools=bench, journal=self.journal, clock=self.clock, workspace=self.workspace
         )
+        self.ledger.prestart = loop.prestart
         return Process(loop, model, bench)
 
     def _new_session(self) -> None:
@@ -209,7 +230,10 @@ class Deeds:
         self._new_session()
         claim = await self.journal.claim(self.session, create=True)
         rows, track = Counter(self.visited), self.track
+        self.faults.clear()  # those were meant for a loop
+        self.taking_up = True
         await self.journal.append(claim, start.drafts)
+        self.taking_up = False
         await self.journal.release(claim)
         self.visited.clear()
         self.visited.update(rows)  # only what the loop does counts
@@ -228,6 +252,7 @@ class Deeds:
 
     async def cancel_idle(self) -> None:
         process = self.here or self._process()
+        self.faults.clear()
         rests = self.history.state in RESTING
         stopped = await process.loop.cancel(self.session, "not wanted any more")
         self._require(stopped is not rests, f"cancelling in {self.history.state} said {stopped}")

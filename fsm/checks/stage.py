@@ -13,17 +13,17 @@ import attrs
 
 from states.messages import text_of
 from states.ports import (
+    CallReady,
     ProviderTrouble,
-    ReasoningDelta,
     Reply,
     Request,
-    RetryNotice,
+    StreamItem,
     TextDelta,
     ToolOutput,
     ToolRun,
     ToolSpec,
 )
-from states.records import JSON, Status, ToolIntent
+from states.records import JSON, Prestart, Status, ToolIntent
 
 from .claims import unpaired
 from .world import READ, WRITE
@@ -85,8 +85,10 @@ class StageWorkspace:
 class Ledger:
     """What happened outside, whoever believes it. `intent_of` finds the durable intent of a key."""
 
-    intent_of: Callable[[str], ToolIntent | None]
+    intent_of: Callable[[str], ToolIntent | Prestart | None]
     answered: Callable[[str], bool]
+    prestart: frozenset[str] = frozenset()
+    """Tools that may start before their turn is committed."""
     starts: dict[str, int] = attrs.field(factory=dict)
     """How often a key was started."""
     effects: dict[str, int] = attrs.field(factory=dict)
@@ -100,6 +102,10 @@ class Ledger:
         intent = self.intent_of(run.key)
         if intent is None or intent.name != run.name:
             self.problems.append(f"{run.name} starts under {run.key} before its intent is durable")
+        if isinstance(intent, Prestart) and not (
+            run.name in self.prestart and spec.read_only and spec.concurrency_safe
+        ):
+            self.problems.append(f"{run.name} starts under {run.key} before its turn is committed")
         if self.answered(run.key):
             self.problems.append(f"{run.name} starts under {run.key}, which has a durable answer")
         again = self.starts.get(run.key, 0) > 0
@@ -193,19 +199,23 @@ class Prompter:
     durable: Callable[[str], Sequence[object]]
     model: str = "staged"
     secrets: Sequence[str] = ()
-    asked: "asyncio.Future[Reply | ProviderTrouble] | None" = None
+    asked: "asyncio.Future[Reply | ProviderTrouble | CallReady] | None" = None
+    announced: int = 0
+    """Calls of the present answer that are complete."""
     requests: int = 0
 
-    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem]:
         self.requests += 1
         complaint = unpaired(request.messages)
         if complaint:
             self.ledger.problems.append(f"a request is not paired: {complaint}")
         if list(request.messages) != list(self.durable(request.session)):
             self.ledger.problems.append("a request holds something that is not durable, or leaves something out")
-        self.asked = asyncio.get_running_loop().create_future()
+        self.announced = 0
         try:
-            said = await self.asked
+            while isinstance(said := await self._cue(), CallReady):
+                self.announced += 1
+                yield said
         finally:
             self.asked = None
         if isinstance(said, ProviderTrouble):
@@ -214,6 +224,10 @@ class Prompter:
         if text := text_of(said.blocks):
             yield TextDelta(text)
         yield said
+
+    async def _cue(self) -> Reply | ProviderTrouble | CallReady:
+        self.asked = asyncio.get_running_loop().create_future()
+        return await self.asked
 
     async def close(self) -> None:
         """Nothing is open."""

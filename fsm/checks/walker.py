@@ -13,13 +13,13 @@ from states.contract import Budget
 from states.errors import CommitFailed
 from states.messages import Call, Finish
 from states.names import ENDS, Event
-from states.ports import ProviderTrouble, Reply
+from states.ports import CallReady, ProviderTrouble, Reply
 from states.records import AssistantTurn, Status, TurnFailure
 
 from .deeds import Deeds, Process
 from .replay import Prefix
 from .stage import NOTE, SEND, SHELL, TEST, Waiting
-from .world import CALLS, LONG, OUTPUTS, READ, WRITE, World
+from .world import CALLS, EARLY, LONG, OUTPUTS, READ, WRITE, World
 
 
 class Choice:
@@ -79,6 +79,7 @@ class Walker(Deeds, RuleBasedStateMachine):
             answers = self._answers(here)
             hinted = [choice for choice in answers if choice.label == self.hint]
             weights = [(8, hinted), (3, answers), (3, self._asks(here)), (8, self._results(here))]
+            weights += [(3, self._announcements(here))]
             weights += [(1, self._notes()), (2, self._disturbances(here)), (3, self._former_owners())]
         return [group for weight, group in weights if group for _ in range(weight)]
 
@@ -142,7 +143,20 @@ class Walker(Deeds, RuleBasedStateMachine):
             for calls in (*wanted, *mixed)
         ]
 
-    def _answer(self, label: str, process: Process, said: "Reply | ProviderTrouble", pause: float = 0.0) -> Choice:
+    def _announcements(self, process: Process) -> list[Choice]:
+        """Calls become complete while the answer goes on: of every kind, whether or not the answer then holds them."""
+        if not process.loop.prestart or process.model.asked is None or process.model.asked.done():
+            return []
+        place = process.model.announced
+        read = (READ, EARLY[place] if place < len(EARLY) else "{}")
+        return [
+            self._answer(f"a call of {name} is complete", process, CallReady(place, Call("", name, arguments)))
+            for name, arguments in (read, read, (WRITE, "{}"), (READ, "{oops"))
+        ]
+
+    def _answer(
+        self, label: str, process: Process, said: "Reply | ProviderTrouble | CallReady", pause: float = 0.0
+    ) -> Choice:
         def do() -> None:
             self.hint = ""
             if pause:

@@ -13,6 +13,7 @@ import orjson
 
 from gates.output_schema import fits
 from states import dispatch_tools
+from states.ahead import Ahead
 from states.await_results import ONE_OUTPUT, close, with_output
 from states.contract import Budget, Contract, Permission
 from states.finalize import receipt
@@ -21,6 +22,7 @@ from states.messages import Block, Call, Finish, Text
 from states.names import ENDS, RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.ports import Reply, Run, ToolOutput, ToolRun, ToolSpec
+from states.prestart import lost
 from states.provider_turn import turn_of
 from states.records import (
     JSON,
@@ -31,9 +33,12 @@ from states.records import (
     Candidate,
     Dispatch,
     Evidence,
+    Fate,
     Finalized,
     Finding,
     Metadata,
+    Prestart,
+    PrestartsDropped,
     Record,
     Resumed,
     RunStarted,
@@ -100,6 +105,7 @@ class _Desk:
 
     history: History
     tools: Shelf = attrs.field(factory=Shelf)
+    ahead: Ahead = attrs.field(factory=Ahead)
 
 
 Value = TypeVar("Value")
@@ -164,6 +170,8 @@ OUTPUTS: Final[Mapping[str, Asking]] = {
 }
 """What the turns of a run may ask for that owes a structured output."""
 A_READ: Final = {"a read": CALLS["a read"]}
+EARLY: Final = tuple(arguments for _, arguments in CALLS["two reads"])
+"""Arguments of the reads that may start while the answer is streamed."""
 
 
 @attrs.frozen
@@ -207,6 +215,11 @@ def _calls(wanted: Asking) -> tuple[Call, ...]:
 
 
 def _provider_turn(world: World, history: History) -> Moves:
+    if history.early:
+        yield from _over_early_starts(world, history)
+        return
+    if world.hostile and world.calls:
+        yield from _early_starts(history)
     answer = Text(f"answer {history.turn_count + 1}")
     read = _calls(CALLS["a read"])
     said, cut = _turn(history, answer), _turn(history, answer, finish=Finish.LENGTH)
@@ -241,8 +254,70 @@ def _provider_turn(world: World, history: History) -> Moves:
 
 def _trouble(history: History, trouble: Trouble) -> tuple[Record, ...]:
     failure = TurnFailure(trouble, f"trouble: {trouble}", None, history.epoch)
-    cut = (TurnDiscarded(history.epoch + 1, "it broke off"),) if trouble is Trouble.CUT else ()
-    return (*cut, failure)
+    dropped = _dropped(history)
+    cut = (TurnDiscarded(history.epoch + len(dropped) + 1, "it broke off"),) if trouble is Trouble.CUT else ()
+    return (*dropped, *cut, failure)
+
+
+# --- calls that start while the answer is streamed --------------------------------------------------------------
+
+
+def _early(history: History) -> Prestart:
+    order = len(history.early)
+    return Prestart(history.call_id(order), READ, EARLY[order], order, history.epoch)
+
+
+def _early_starts(history: History) -> Moves:
+    first = _early(history)
+    yield Move("a read starts while the answer is streamed", (first,))
+    second = attrs.evolve(first, call=history.call_id(1), order=1)
+    yield Move("the second call starts first, while the answer is streamed", (second,), honest=False)
+    yield Move("a call of a dead epoch starts early", (attrs.evolve(first, epoch=first.epoch - 1),), honest=False)
+    yield Move("a call of another turn starts early", (attrs.evolve(first, call="call_0_0"),), honest=False)
+
+
+def _over_early_starts(world: World, history: History) -> Moves:
+    """The answer is being streamed, and some of its calls run: it adopts them, or they are dropped before all else."""
+    begun = _calls(tuple((early.record.name, early.record.arguments) for early in history.early.values()))
+    turn = _turn(history, *begun, finish=Finish.CALLS)
+    yield Move("the model asks for what runs ahead", (turn,))
+    yield Move(
+        "the model asks for what runs ahead and an effect",
+        (_turn(history, *begun, *_calls(CALLS["an effect"]), finish=Finish.CALLS),),
+    )
+    yield Move("the model asks for what runs ahead, and the time is up", (turn,), pause=LONG)
+    cut = attrs.evolve(turn, finish=Finish.LENGTH, epoch=history.epoch + 1)
+    yield Move("the answer is cut off; what runs ahead is dropped", (*_dropped(history), cut))
+    other = _turn(history, Text(f"answer {history.turn_count + 1}"))
+    told = attrs.evolve(other, epoch=history.epoch + 1)
+    yield Move("the answer has no such call; what runs ahead is dropped", (*_dropped(history), told))
+    yield Move("the process is lost; what ran ahead is dropped", lost(history))
+    for trouble in (Trouble.CUT, Trouble.REFUSED):
+        yield Move(f"what runs ahead is dropped, in trouble: {trouble}", _trouble(history, trouble))
+    if len(history.early) < len(EARLY):
+        yield Move("one more read starts while the answer is streamed", (_early(history),))
+    if world.hostile:
+        (dropped,) = _dropped(history)
+        late = ToolResult(history.call_id(0), Status.OK, "late", epoch=history.epoch)
+        lies: Mapping[str, tuple[Record, ...]] = {
+            "a turn that leaves out what runs ahead": (other,),
+            "a turn that was cut off adopts what runs ahead": (attrs.evolve(turn, finish=Finish.LENGTH),),
+            "a failed turn over what runs ahead": (TurnFailure(Trouble.REFUSED, "no", None, history.epoch),),
+            "a cancellation over what runs ahead": (Cancellation("stop"),),
+            "a new epoch over what runs ahead": (TurnDiscarded(history.epoch + 1, "it broke off"),),
+            "a result before its turn": (late,),
+            "a result after its turn was dropped": (dropped, late),
+            "what runs ahead is dropped within its epoch": (attrs.evolve(dropped, epoch=history.epoch),),
+            "not all that runs ahead is dropped": (attrs.evolve(dropped, fates=dropped.fates[1:]),),
+            "the same call starts ahead twice": (history.early[history.call_id(0)].record,),
+        }
+        for label, records in lies.items():
+            yield Move(label, records, honest=False)
+
+
+def _dropped(history: History) -> tuple[PrestartsDropped, ...]:
+    fates = tuple(Fate(early.intent, Status.CANCELLED) for early in history.early.values())
+    return (PrestartsDropped(history.epoch + 1, "the turn did not come", fates),) if fates else ()
 
 
 # --- the tools --------------------------------------------------------------------------------------------------
@@ -368,7 +443,7 @@ def _ended(world: World, history: History) -> Moves:
 
 def _stops(history: History) -> Moves:
     closes = tuple(close(state, history.epoch, history.fence, begun=False) for state in history.open_calls())
-    yield Move("somebody cancels the run", (*closes, Cancellation("stop")))
+    yield Move("somebody cancels the run", (*_dropped(history), *closes, Cancellation("stop")))
 
 
 _MENU: Final[Mapping[State, Callable[[World, History], Moves]]] = {

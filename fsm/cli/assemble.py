@@ -115,4 +115,5 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         only=plan.only,
         system=plan.system,
         prices=_prices(settings, chosen),
+        prestart=settings.prestart,
     )

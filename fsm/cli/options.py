@@ -98,6 +98,12 @@ def duties(function: Function) -> Function:
                 "--schema", metavar="FILE", help="A JSON Schema that the result must fit; it is printed as JSON."
             ),
             click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
+            click.option(
+                "--prestart",
+                multiple=True,
+                metavar="TOOLS",
+                help="Tools that may start while the answer is streamed, or none.  [default: those that read files]",
+            ),
             click.option("--system", metavar="FILE", help="A system prompt instead of the built-in one."),
         ),
     )
@@ -115,7 +121,7 @@ def as_flags(given: Given) -> Given:
     from fsm.config import KEYS, comma_list
 
     flags = {name.replace("_", "-"): value for name, value in given.items()}
-    for name in ("require", "tools"):
+    for name in ("require", "tools", "prestart"):
         if flags.get(name):
             flags[name] = comma_list(flags[name])
     return {name: value for name, value in flags.items() if name in KEYS or name == "workspace"}

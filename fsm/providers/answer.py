@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from states.ports import Reply
+from states.ports import CallReady, Reply
 from states.records import JSON, Trouble
 
 from .faults import Fault, of_event, quoted
@@ -99,7 +99,7 @@ class Answer:
                 if (error := chunk.get("error")) or name == "error":
                     raise of_event(error or chunk)
                 deltas += fold.add(chunk, data)
-        return deltas
+        return _words(deltas) if fold.whole or fold.done else deltas
 
     def _unstreamed(self, body: bytes) -> list[Delta]:
         """A whole answer in one JSON object."""
@@ -113,8 +113,13 @@ class Answer:
             deltas = self._fold.complete(whole)
             if deltas is not None:
                 self._events = 1
-                return deltas
+                return _words(deltas)
         raise _no_completion(body)
+
+
+def _words(deltas: list[Delta]) -> list[Delta]:
+    """Without calls: the Reply is next, so nothing is gained by one that starts before it."""
+    return [delta for delta in deltas if not isinstance(delta, CallReady)]
 
 
 class NotJSON(Fault):

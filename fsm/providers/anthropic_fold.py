@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from states.messages import Block, Finish, Usage, calls_of
-from states.ports import ReasoningDelta, Reply, TextDelta
+from states.messages import Block, Call, Finish, Usage, calls_of
+from states.ports import CallReady, ReasoningDelta, Reply, TextDelta
 from states.records import JSON, Trouble
 
 from .anthropic_blocks import OpenBlock
@@ -39,6 +39,7 @@ class MessagesFold:
         self._stop = ""
         self._started = False
         self._blocks: dict[int, OpenBlock] = {}
+        self._stopped: set[int] = set()
         self._usage: dict[str, JSON] = {}
         self._seen = False
 
@@ -63,6 +64,8 @@ class MessagesFold:
         match chunk.get("type"):
             case "content_block_delta":
                 return self._delta(chunk)
+            case "content_block_stop":
+                return self._end_block(chunk.get("index"))
             case "content_block_start":
                 block = chunk.get("content_block")
                 if isinstance(block, dict):
@@ -121,6 +124,15 @@ class MessagesFold:
         if block is None or not isinstance(delta, dict):
             return []
         return self._shown(block, block.add(delta))
+
+    def _end_block(self, index: JSON) -> list[Delta]:
+        """A call is complete when its block ends."""
+        block = self._blocks.get(index) if isinstance(index, int) else None
+        if block is None or not isinstance(index, int) or block.kind != "tool_use" or index in self._stopped:
+            return []
+        self._stopped.add(index)
+        order = sum(other.kind == "tool_use" for place, other in self._blocks.items() if place < index)
+        return [CallReady(order, call) for call in block.finished(self._origin, signed=False) if isinstance(call, Call)]
 
     def _shown(self, block: OpenBlock, words: str) -> list[Delta]:
         if not words:

@@ -1,14 +1,20 @@
 """Joins the pieces of streamed tool calls. Servers disagree on what tells one call from the next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import attrs
 import orjson
 
 from states.messages import Call
+from states.ports import CallReady
 from states.records import JSON
 
 from .json_bytes import dump
+
+SHORT: Final = 4096
+"""Characters of arguments up to which it is looked whether they are complete before the next call begins (our choice:
+what reads has short ones, and looking at a long text again and again is slow)."""
 
 
 @attrs.define(eq=False)
@@ -23,6 +29,12 @@ class _Slot:
 
     def whole(self) -> bool:
         return _is_object("".join(self.pieces))
+
+    def ended(self) -> bool:
+        """The arguments, as sent so far, are a complete JSON object, and not a long one."""
+        if not self.name or not self.pieces or not self.pieces[-1].rstrip().endswith("}"):
+            return False
+        return sum(map(len, self.pieces)) <= SHORT and self.whole()
 
     def arguments(self) -> str:
         """The text as sent.
@@ -49,6 +61,7 @@ class CallSlots:
         self._slots: list[_Slot] = []
         self._at: dict[int | str, _Slot] = {}
         """The newest slot of an index (int) and of an id (str)."""
+        self._announced = 0
 
     def __bool__(self) -> bool:
         return bool(self._slots)
@@ -75,6 +88,19 @@ class CallSlots:
         if arguments:
             slot.pieces.append(arguments)
         slot.extra = piece.get("extra_content") or slot.extra
+
+    def ready(self) -> Iterator[CallReady]:
+        """Calls that are complete and were not announced yet, in their order.
+
+        The protocol does not say when a call is complete: it is when the next one begins, or when what was sent of it
+        is a JSON object. Where a server then still changes it, the Reply says so, and what was announced is void.
+        """
+        while self._announced < len(self._slots):
+            place = self._announced
+            if place + 1 == len(self._slots) and not self._slots[place].ended():
+                return
+            self._announced += 1
+            yield CallReady(place, self._call(self._slots[place]))
 
     def calls(self) -> tuple[Call, ...]:
         return tuple(self._call(slot) for slot in self._slots)

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Final
 
 from states.errors import ConfigError
-from states.ports import Provider, ProviderTrouble, ReasoningDelta, Reply, Request, RetryNotice, TextDelta
+from states.ports import Provider, ProviderTrouble, Request, RetryNotice, StreamItem
 from states.records import Trouble
 
 RETURN: Final = 300.0
@@ -43,7 +43,7 @@ class Fallback:
         for provider in self._providers:
             await provider.close()
 
-    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem]:
         chain = self._chain()
         for attempt, place in enumerate(chain, 1):
             provider = self._providers[place]

@@ -2,12 +2,13 @@
 
 from typing import Protocol
 
-from states.ports import ReasoningDelta, Reply, TextDelta
+from states.ports import CallReady, ReasoningDelta, Reply, TextDelta
 from states.records import JSON, Trouble
 
 from .faults import Fault
 
-Delta = TextDelta | ReasoningDelta
+Delta = TextDelta | ReasoningDelta | CallReady
+"""What one event brought. A call is announced once it is complete, as sent; only the protocol can say when."""
 Chunk = dict[str, JSON]
 
 

@@ -10,7 +10,7 @@ from typing import Final, TypedDict, Unpack
 import httpx
 
 from fsm.redact import Redactor
-from states.ports import ProviderTrouble, ReasoningDelta, Reply, Request, RetryNotice, TextDelta
+from states.ports import ProviderTrouble, Request, RetryNotice, StreamItem
 from states.records import Trouble
 
 from .answer import Answer
@@ -107,8 +107,8 @@ class HttpProvider:
         """Close the connections that belong to the running event loop."""
         await self._lanes.close()
 
-    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
-        """Deltas, then exactly one Reply, with its connection already given back. Raises ProviderTrouble."""
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem]:
+        """Deltas and calls, then exactly one Reply, with its connection already given back. Raises ProviderTrouble."""
         async with self._lanes.use(request.session) as lane:
             body = lane.encoder.body(request)
             patience = Patience(self._patience, self._rng)

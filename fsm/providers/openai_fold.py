@@ -149,6 +149,7 @@ class ChatFold:
             for call in calls if isinstance(calls, list) else [calls]:
                 if isinstance(call, dict):
                     self._calls.add(call)
+            deltas += self._calls.ready()
 
     def _take_usage(self, usage: JSON) -> None:
         """Counts are cumulative where they come more than once: the last ones stand."""

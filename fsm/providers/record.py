@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from fsm.redact import Redactor
-from states.ports import Provider, ReasoningDelta, Reply, Request, RetryNotice, TextDelta
+from states.ports import Provider, ReasoningDelta, Reply, Request, StreamItem, TextDelta
 
 from .cassette import FORMAT, VERSION, Delta, Header, Turn, line, place_of, read
 
@@ -36,7 +36,7 @@ class Recorder:
     async def close(self) -> None:
         await self._provider.close()
 
-    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem]:
         place = place_of(request)
         deltas: list[Delta] = []
         items = self._provider.stream(request)
@@ -44,7 +44,7 @@ class Recorder:
             async for item in items:
                 if isinstance(item, Reply):
                     self._append(Turn(*place, self._masked(deltas), item))
-                elif not isinstance(item, RetryNotice):
+                elif isinstance(item, TextDelta | ReasoningDelta):
                     deltas.append(item)
                 yield item
         finally:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from states.messages import Block, Call, Finish, Foreign, Reasoning, Text, Usage, calls_of
-from states.ports import ReasoningDelta, Reply, TextDelta
+from states.ports import CallReady, ReasoningDelta, Reply, TextDelta
 from states.records import JSON
 
 from .counts import count
@@ -36,6 +36,8 @@ class ResponsesFold:
         self._items: dict[int, tuple[Chunk, str]] = {}
         """By output_index: the finished item, and the same to the byte."""
         self._seen = False
+        self._called: set[int] = set()
+        """Where calls stand, the unfinished ones among them."""
         self._thought_in = ("", "", "")
         """Item and part of the last thinking: a new part begins a new paragraph."""
 
@@ -66,10 +68,14 @@ class ResponsesFold:
         if kind == "response.output_item.done":
             item, index = chunk.get("item"), chunk.get("output_index")
             if isinstance(item, dict):
-                self._items[index if isinstance(index, int) else len(self._items)] = (item, member(raw, "item", item))
+                place = index if isinstance(index, int) else len(self._items)
+                again, self._items[place] = place in self._items, (item, member(raw, "item", item))
                 self._seen = self._seen or item.get("type") != "reasoning"
+                return [] if again else self._called_at(place)
         elif kind == "response.output_item.added":
-            item = chunk.get("item")
+            item, index = chunk.get("item"), chunk.get("output_index")
+            if isinstance(item, dict) and item.get("type") == "function_call" and isinstance(index, int):
+                self._called.add(index)
             self._seen = self._seen or (isinstance(item, dict) and item.get("type") not in ("reasoning", "message"))
         elif kind in ENDS:
             response = chunk.get("response")
@@ -77,6 +83,15 @@ class ResponsesFold:
         elif kind == "error":
             raise of_event(chunk)
         return []
+
+    def _called_at(self, place: int) -> list[Delta]:
+        """The item that was just finished there, if it is a call: now it is complete."""
+        item, raw = self._items[place]
+        if item.get("type") != "function_call":
+            return []
+        self._called.add(place)
+        order = sum(other < place for other in self._called)
+        return [CallReady(order, call) for call in _neutral(item, raw, self._origin) if isinstance(call, Call)]
 
     def reply(self) -> Reply:
         if not self._end:

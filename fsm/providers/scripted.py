@@ -8,7 +8,7 @@ import attrs
 import orjson
 
 from states.messages import Block, Call, Finish, Reasoning, Text, Usage
-from states.ports import ProviderTrouble, ReasoningDelta, Reply, Request, RetryNotice, TextDelta
+from states.ports import CallReady, ProviderTrouble, ReasoningDelta, Reply, Request, StreamItem, TextDelta
 from states.records import JSON, Trouble
 
 Turn = Reply | ProviderTrouble | Callable[[Request], Reply | ProviderTrouble]
@@ -54,7 +54,7 @@ class Scripted:
     async def close(self) -> None:
         """Nothing is open."""
 
-    async def stream(self, request: Request) -> AsyncGenerator[TextDelta | ReasoningDelta | RetryNotice | Reply]:
+    async def stream(self, request: Request) -> AsyncGenerator[StreamItem]:
         place = len(self.requests)
         self.requests.append(attrs.evolve(request, messages=tuple(request.messages)))  # the list goes on growing
         if place >= len(self._turns):
@@ -64,8 +64,12 @@ class Scripted:
         answer = turn(request) if callable(turn) else turn
         if isinstance(answer, ProviderTrouble):
             raise answer
+        order = 0
         for block in answer.blocks:
-            if isinstance(block, Text):
+            if isinstance(block, Call):
+                yield CallReady(order, block)
+                order += 1
+            elif isinstance(block, Text):
                 yield TextDelta(block.text)
             elif isinstance(block, Reasoning):
                 yield ReasoningDelta(block.text)

@@ -15,6 +15,8 @@ from states.records import (
     AssistantTurn,
     Cancellation,
     Entry,
+    Prestart,
+    PrestartsDropped,
     Resumed,
     RunStarted,
     StopAnswer,
@@ -74,7 +76,7 @@ class _Reader:
     last: Entry | None = None
     after: str = "the start"
     asked: dict[str, Entry] = attrs.field(factory=dict)
-    intents: dict[str, tuple[Entry, ToolIntent]] = attrs.field(factory=dict)
+    intents: dict[str, tuple[Entry, ToolIntent | Prestart]] = attrs.field(factory=dict)
     order: list[str] = attrs.field(factory=list)
     """Calls of the current turn, in the model's order."""
     turns: int = 0
@@ -89,7 +91,9 @@ class _Reader:
         elif last is not None and entry.fence > last.fence:
             self.spans.append(_pause(last, entry))
         self._read(entry, last or entry)
-        self.last = entry
+        within_a_turn = isinstance(entry.record, Prestart | PrestartsDropped)
+        if not within_a_turn or last is None or entry.fence > last.fence:
+            self.last = entry
 
     def _read(self, entry: Entry, last: Entry) -> None:
         match entry.record:
@@ -129,7 +133,7 @@ class _Reader:
                 label = f"a person's word on {call}"
                 since = self.asked[call].at
                 self.spans.append(Span(Kind.APPROVAL, label, since, since, entry.at, call, said, entry.seq))
-            case ToolIntent(call=call) as intent:
+            case ToolIntent(call=call) | Prestart(call=call) as intent:
                 self.intents[call] = entry, intent
             case ToolResult() as result:
                 self._tool(entry, result)
@@ -168,13 +172,17 @@ class _Reader:
         barriers = [
             call
             for call in self_and_before
-            if call in self.intents and not (intent.shared and self.intents[call][1].shared)
+            if call in self.intents and not (_shared(intent) and _shared(self.intents[call][1]))
         ]
         because = f"waited for {', '.join(barriers)}" if barriers else f"asked for by turn {self.turns}"
         label = f"{intent.name} ({result.call})"
         self.spans.append(
             Span(Kind.TOOL, label, intent_entry.at, begun, entry.at, because, str(result.status), entry.seq)
         )
+
+
+def _shared(intent: ToolIntent | Prestart) -> bool:
+    return isinstance(intent, Prestart) or intent.shared
 
 
 def _pause(last: Entry, entry: Entry) -> Span:

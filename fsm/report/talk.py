@@ -17,6 +17,8 @@ from states.records import (
     Failed,
     Finalized,
     Metadata,
+    Prestart,
+    PrestartsDropped,
     Resumed,
     RunStarted,
     Source,
@@ -78,6 +80,7 @@ def conversation(entries: Iterable[Entry]) -> list[Item]:
     """Everything that was said, in the journal's order; what became of a call stands with the call."""
     found: list[Item] = []
     calls: dict[str, Spoken] = {}
+    early: dict[str, int] = {}
     fence = 0
     for entry in entries:
         if 0 < fence < entry.fence:
@@ -87,10 +90,15 @@ def conversation(entries: Iterable[Entry]) -> list[Item]:
             found.append(Item("process", 0, Clipped(""), void=lost))
         fence = entry.fence
         _follow(entry, calls)
+        if isinstance(entry.record, Prestart):
+            early[entry.record.call] = entry.seq
         item = _said(entry)
         if item is not None:
             found.append(item)
-            calls |= {call.id: call for call in item.calls}
+            for call in item.calls:
+                calls[call.id] = call
+                call.intent = early.get(call.id, call.intent)
+            early = {}
     return found
 
 
@@ -118,6 +126,9 @@ def _said(entry: Entry) -> Item | None:
         case TurnFailure(trouble=trouble, message=message):
             void = "What was shown of this answer is void: it never was whole."
             return Item("model", entry.seq, clipped(message), f"no answer ({trouble})", void=void)
+        case PrestartsDropped(epoch=epoch, reason=reason, fates=fates):
+            void = f"{len(fates)} calls that had started while it was streamed are void."
+            return Item("model", entry.seq, clipped(reason), f"epoch {epoch} begins", void=void)
         case TurnDiscarded(epoch=epoch, reason=reason):
             return Item(
                 "model", entry.seq, clipped(reason), f"epoch {epoch} begins", void="What was shown before is void."

@@ -12,7 +12,7 @@ from states.history import History
 from states.names import RESTING
 from states.records import CLOSING, Entry, RunStarted
 
-from . import calls, delegation, judgement, moves, runs, turns
+from . import calls, delegation, judgement, moves, prestart, runs, turns
 from .moves import GO_ON
 
 __all__ = ["GO_ON", "apply", "fold"]
@@ -20,6 +20,7 @@ __all__ = ["GO_ON", "apply", "fold"]
 _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     **runs.APPLY,
     **turns.APPLY,
+    **prestart.APPLY,
     **calls.APPLY,
     **delegation.APPLY,
     **judgement.APPLY,

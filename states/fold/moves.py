@@ -9,6 +9,7 @@ from states.names import RESTING, State
 from states.records import Cancellation, Failed, Resumed, Summary, Suspended, Transition
 
 from .basics import need, pay, say
+from .prestart import nothing_ahead
 
 GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
 
@@ -28,6 +29,7 @@ def _transition(history: History, seq: int, record: Transition) -> None:
 
 def _cancellation(history: History, seq: int, record: Cancellation) -> None:
     need(history.state not in RESTING, seq, f"a cancellation in {history.state}")
+    nothing_ahead(history, seq)
     history.noted = max(history.noted, record.inbox or 0)
     history.closing = 0  # whatever the activity had reported, the cancellation is what happened last
 

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from states.actions import Actions
-from states.history import CallState, History
+from states.history import History
 from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
 from states.names import State
 from states.output import STRUCTURED_OUTPUT, TASK
 from states.records import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 
 from .basics import forget_candidate, need, pay
+from .prestart import adopt, nothing_ahead
 
 
 def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
@@ -33,7 +34,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     need(len({call.id for call in calls}) == len(calls), seq, "two calls with one id")
     if calls or text_of(blocks).strip() or any(isinstance(block, Foreign) for block in blocks):
         history.messages.append(AssistantMessage(blocks))
-    history.calls = {call.id: CallState(call, order) for order, call in enumerate(calls)}
+    history.calls = adopt(history, seq, record, calls)
     history.unanswered = len(calls)
     history.delegated += sum(call.name == TASK for call in calls)
     history.tool_calls += sum(call.name != STRUCTURED_OUTPUT for call in calls)
@@ -45,6 +46,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
 def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
     need(history.state is State.PROVIDER_TURN, seq, f"a failed turn in {history.state}")
     need(history.closing == 0, seq, "a second end of one activity")
+    nothing_ahead(history, seq)
     history.trouble = record
     history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT else 0
 
@@ -53,6 +55,7 @@ def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
     need(history.state is State.PROVIDER_TURN, seq, f"an epoch ends in {history.state}")
     need(history.unanswered == 0, seq, "an epoch ends with open calls")
     need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
+    nothing_ahead(history, seq)
     history.epoch = record.epoch
 
 

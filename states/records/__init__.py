@@ -15,6 +15,7 @@ from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIn
 from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Resumed, Summary, Suspended, Transition
+from .prestart import Fate, Prestart, PrestartsDropped
 from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
 from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
@@ -35,11 +36,14 @@ __all__ = [
     "Entry",
     "Evidence",
     "Failed",
+    "Fate",
     "Finalized",
     "Finding",
     "Metadata",
     "OutputAccepted",
     "PermissionChange",
+    "Prestart",
+    "PrestartsDropped",
     "Record",
     "Resumed",
     "RunStarted",
@@ -69,6 +73,8 @@ Record = (
     | AssistantTurn
     | TurnFailure
     | TurnDiscarded
+    | Prestart
+    | PrestartsDropped
     | ToolIntent
     | Dispatch
     | ToolResult

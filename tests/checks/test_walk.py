@@ -1,20 +1,26 @@
 """The real loop under random walks; and loops with a planted fault, which a walk must not survive."""
 
+import attrs
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from fsm import driver
 from fsm.checks import Broken, walk, walker
+from fsm.checks.world import READ
 from fsm.journal.memory import MemoryJournal
 from fsm.loop import Loop
-from states import await_results
+from states import await_results, dispatch_tools, prestart
+from states.ahead import Ahead
 from states.contract import Budget, Contract
 from states.errors import Fenced
+from states.history import CallState
+from states.records import Prestart, ToolIntent
 
 
 def make_loop(**parts):
-    return Loop(**parts, contract=Contract(checks=("test",)), budget=Budget(max_turns=None, seconds=60))
+    budget = Budget(max_turns=None, seconds=60)
+    return Loop(**parts, contract=Contract(checks=("test",)), budget=budget, prestart=(READ,))
 
 
 TestWalk = walk.of(make_loop, name="TestWalk").TestCase
@@ -68,6 +74,46 @@ def test_a_lost_call_that_is_run_again_unasked_is_seen(monkeypatch):
     monkeypatch.setattr(await_results, "_recover", always_again)
 
     assert "twice under" in walked()
+
+
+def test_a_call_that_starts_early_before_its_intent_is_durable_is_seen(monkeypatch):
+    commit = driver.Driver.commit
+
+    async def eager(self, *records):
+        self._stage(*records)
+        if not any(isinstance(record, Prestart) for record in records):
+            await commit(self)
+
+    monkeypatch.setattr(driver.Driver, "commit", eager)
+
+    assert "before its intent is durable" in walked()
+
+
+def test_a_call_that_starts_early_and_is_not_on_the_list_is_seen(monkeypatch):
+    def anything(ready, run):
+        call = attrs.evolve(ready.call, id=run.history.call_id(ready.order))
+        decided = dispatch_tools.decide(CallState(call, ready.order), run.history, run.tools)
+        return decided if isinstance(decided, ToolIntent) else None
+
+    monkeypatch.setattr(prestart, "_may_start", anything)
+
+    assert "before its turn is committed" in walked()
+
+
+def test_a_late_result_of_a_dead_epoch_that_is_taken_for_a_new_one_is_seen(monkeypatch):
+    """The tool of a discarded turn goes on, and what it leaves is given to the call that has its id now."""
+
+    async def forgotten(self):
+        return {}
+
+    async def stamped_anew(early, run, world):
+        return attrs.evolve(await run_ahead(early, run, world), epoch=run.history.epoch)
+
+    run_ahead = prestart.run_ahead
+    monkeypatch.setattr(Ahead, "stop", forgotten)
+    monkeypatch.setattr(prestart, "run_ahead", stamped_anew)
+
+    assert "was never started" in walked()
 
 
 def test_an_event_that_is_shown_before_it_is_durable_is_seen(monkeypatch):

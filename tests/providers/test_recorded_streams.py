@@ -8,7 +8,7 @@ from support.chat_server import ChatServer, Response
 from support.recorded import CASES, FOLDER, HERE, PROVIDERS, Case, given, wanted
 
 from states.messages import Finish, UserMessage, calls_of, text_of
-from states.ports import ProviderTrouble, ReasoningDelta, Reply, Request, TextDelta
+from states.ports import CallReady, ProviderTrouble, ReasoningDelta, Reply, Request, TextDelta
 from states.records import Trouble
 
 DEVIATIONS = json.loads((HERE / "deviations.json").read_text())
@@ -37,12 +37,16 @@ def outcome(server, case, way):
     provider = PROVIDERS[case.protocol](f"{case.name}|{way}", address, "k", patience=0)
 
     async def listen():
-        shown = {TextDelta: "", ReasoningDelta: ""}
+        shown, ready = {TextDelta: "", ReasoningDelta: ""}, []
         try:
             async for item in provider.stream(Request("", [UserMessage("hi")])):
                 if isinstance(item, Reply):
+                    assert ready == list(enumerate(calls_of(item.blocks)))[: len(ready)], "announced and then changed"
                     return item, shown
-                shown[type(item)] += item.text
+                if isinstance(item, CallReady):
+                    ready.append((item.order, item.call))
+                else:
+                    shown[type(item)] += item.text
         except ProviderTrouble as trouble:
             return trouble, shown
         finally:

@@ -10,6 +10,7 @@ from support.past import Past
 
 from fsm.providers.scripted import asks_for, says
 from fsm.tools import Tools, tool
+from states.ahead import Ahead
 from states.contract import Permission
 from states.dispatch_tools import act, canonical, parse
 from states.messages import Call
@@ -43,7 +44,7 @@ async def pay(account: int = 0) -> str:
 
 def dispatched(past):
     """What the activity leaves for the calls that are open."""
-    run = SimpleNamespace(history=past.history, tools=Tools([pay]))
+    run = SimpleNamespace(history=past.history, tools=Tools([pay]), ahead=Ahead())
     *decided, last = asyncio.run(act(run)).records
     assert last == Dispatch(past.history.turn_seq)
     return decided

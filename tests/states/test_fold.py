@@ -17,7 +17,10 @@ from states.records import (
     Candidate,
     Dispatch,
     Entry,
+    Fate,
     Finalized,
+    Prestart,
+    PrestartsDropped,
     Resumed,
     RunStarted,
     Settlement,
@@ -116,7 +119,69 @@ def test_a_new_run_forgets_the_budget_spent_and_keeps_the_conversation():
     assert past.calls("a").history.calls.keys() == {"call_2_0"}
 
 
+def early(order=0, **more):
+    return Prestart(f"call_1_{order}", "a", "{}", order, **more)
+
+
+def a_turn(*names, **more):
+    calls = (Call(f"call_1_{order}", name, "{}") for order, name in enumerate(names))
+    return AssistantTurn(tuple(calls), more.pop("finish", Finish.CALLS), 2, **more)
+
+
+def dropped(*intents, epoch=1):
+    return PrestartsDropped(epoch, "cut", tuple(Fate(intent, Status.CANCELLED) for intent in intents))
+
+
+def test_a_turn_adopts_the_calls_that_ran_ahead_of_it():
+    past = Past().add(early(), early(1), a_turn("a", "a", "b"))
+
+    first, second, third = past.history.calls.values()
+    assert (first.intent, second.intent, third.intent) == (3, 4, None)
+    assert first.read_only
+    assert first.shared
+    assert first.prestarted
+    assert past.history.early == {}
+    past.move().add(ToolResult("call_1_0", Status.OK, "x"))
+
+
+def test_dropping_what_ran_ahead_begins_an_epoch_and_frees_its_ids():
+    past = Past().add(early(), dropped(3))
+
+    assert (past.history.epoch, past.history.early) == (1, {})
+    past.add(early(epoch=1), a_turn("a", epoch=1))
+    assert past.history.calls["call_1_0"].intent == 5
+
+
+def lost():
+    past = Past().add(early())
+    past.fence = 2
+    return past
+
+
 REFUSED = {
+    "an early start at rest": (lambda p: p.add(Cancellation()).move(), early()),
+    "an early start over a turn that is there": (lambda p: p.says(), early()),
+    "an early start of another epoch": (lambda p: p, early(epoch=1)),
+    "early starts out of order": (lambda p: p, early(1)),
+    "an early start twice": (lambda p: p.add(early()), early()),
+    "an early start under another turn's id": (lambda p: p, Prestart("call_2_0", "a", "{}", 0)),
+    "an early start beside those of a lost process": (lambda p: lost(), early(1)),
+    "a turn that adopts what a lost process started": (lambda p: lost(), a_turn("a")),
+    "a turn that leaves out what started early": (lambda p: p.add(early()), a_turn()),
+    "a turn that has another call in its place": (lambda p: p.add(early()), a_turn("b")),
+    "a turn that was cut off adopts calls": (lambda p: p.add(early()), a_turn("a", finish=Finish.LENGTH)),
+    "a turn that was withheld adopts calls": (lambda p: p.add(early()), a_turn("a", finish=Finish.FILTERED)),
+    "a failed turn over early starts": (lambda p: p.add(early()), TurnFailure(Trouble.CUT, "cut")),
+    "a new epoch over early starts": (lambda p: p.add(early()), TurnDiscarded(1, "cut")),
+    "a cancellation over early starts": (lambda p: p.add(early()), Cancellation()),
+    "a result before its turn": (lambda p: p.add(early()), ToolResult("call_1_0", Status.OK, "")),
+    "a late result of what was dropped": (
+        lambda p: p.add(early(), dropped(3), a_turn("a", epoch=1)),
+        ToolResult("call_1_0", Status.OK, ""),
+    ),
+    "nothing is dropped": (lambda p: p, dropped()),
+    "not all that started early is dropped": (lambda p: p.add(early(), early(1)), dropped(3)),
+    "early starts are dropped within their epoch": (lambda p: p.add(early()), dropped(3, epoch=0)),
     "a gap in the sequence": (lambda p: p, Entry(9, 0.0, 1, UserInput("x"))),
     "a second run before the first has ended": (lambda p: p, RunStarted(2, "g", "t", "m")),
     "a turn outside provider_turn": (lambda p: p.says().move(), AssistantTurn((Text("x"),), Finish.STOP, 2)),
@@ -199,7 +264,7 @@ def test_the_fold_refuses_what_comes_before_any_run(record):
 def test_the_fold_refuses(case):
     build, record = REFUSED[case]
     past = build(Past())
-    entry = record if isinstance(record, Entry) else Entry(past.history.seq + 1, 0.0, 1, record)
+    entry = record if isinstance(record, Entry) else Entry(past.history.seq + 1, 0.0, past.fence, record)
 
     with pytest.raises(HistoryError, match=rf"record {entry.seq}"):
         fold("s", [*past.entries, entry])

@@ -1,9 +1,9 @@
-"""`python -m benchmarks turns|syncs|bytes|resume|sessions|imports|all [--rounds N]`."""
+"""`python -m benchmarks turns|syncs|bytes|resume|sessions|imports|prestart|all [--rounds N]`."""
 
 import argparse
 from typing import Final
 
-from . import imports, resume, sessions, size, syncs, turns
+from . import imports, prestart, resume, sessions, size, syncs, turns
 from .figures import publish
 from .processes import bench
 
@@ -14,6 +14,7 @@ MEASURES: Final = {
     "resume": resume.measure,
     "sessions": sessions.measure,
     "imports": imports.measure,
+    "prestart": prestart.measure,
 }
 
 

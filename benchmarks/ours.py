@@ -4,14 +4,12 @@ import argparse
 import asyncio
 import sys
 from functools import partial
-from itertools import count
-
-import apsw
 
 from fsm import Budget, Loop, tool
 from fsm.journal.sqlite import SqliteJournal
 from fsm.providers import OpenAIChat
 
+from .disk import CountedDisk
 from .meter import METER
 from .options import options
 from .script import KEY, SYSTEM, TASK, TOOL_DESCRIPTION, echoed
@@ -23,33 +21,12 @@ async def echo(text: str) -> str:
     return echoed(text)
 
 
-class _CountedFile(apsw.VFSFile):
-    def __init__(self, name, flags, numbers) -> None:
-        super().__init__("", name, flags)
-        self._numbers = numbers
-
-    def xSync(self, flags) -> None:  # noqa: N802  apsw's name
-        METER.extra["syncs"] = next(self._numbers)
-        super().xSync(flags)
-
-
-class _CountedDisk(apsw.VFS):
-    """The usual VFS; how often something is synced ends up in the report."""
-
-    def __init__(self) -> None:
-        super().__init__("counted", "")
-        self._numbers = count(1)
-
-    def xOpen(self, name, flags) -> _CountedFile:  # noqa: N802
-        return _CountedFile(name, flags, self._numbers)
-
-
 async def _main(given: argparse.Namespace) -> None:
-    disk = _CountedDisk() if given.syncs else None
+    disk = CountedDisk() if given.syncs else None
     loop = Loop(
         provider=OpenAIChat(given.model, given.url, api_key=KEY),
         tools=[echo],
-        journal=SqliteJournal(given.journal, vfs="counted" if disk else ""),
+        journal=SqliteJournal(given.journal, vfs=disk.name if disk else ""),
         budget=Budget(max_turns=None),
         system=SYSTEM,
     )

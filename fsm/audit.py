@@ -178,10 +178,8 @@ def _of_fact(entry: Entry, history: History) -> str | None:
     if history.started is None and not isinstance(entry.record, RunStarted):
         return "a record before the start of any run"
     match entry.record:
-        case AssistantTurn(saw=saw) if saw >= entry.seq:
-            return f"a turn that saw record {saw}, which did not exist yet"
-        case AssistantTurn() | Prestart() as record if isinstance(record, Prestart) or history.early:
-            return _of_early_start(history, record)
+        case AssistantTurn() | Prestart() as record:
+            return _of_turn(history, record, entry.seq)
         case ToolIntent(call=call, name=name, arguments=arguments):
             return _of_intent(history, call, name, arguments)
         case Evidence() as evidence:
@@ -199,10 +197,12 @@ def _of_fact(entry: Entry, history: History) -> str | None:
     return None
 
 
-def _of_early_start(history: History, record: Prestart | AssistantTurn) -> str | None:
+def _of_turn(history: History, record: Prestart | AssistantTurn, seq: int) -> str | None:
     """Whether the calls that ran ahead are those that the turn then asks for. The fold looks at their places."""
     if isinstance(record, Prestart):
         return None if _spelled(record.arguments) == record.arguments else f"call {record.call} was started oddly"
+    if record.saw >= seq:
+        return f"a turn that saw record {record.saw}, which did not exist yet"
     for call in calls_of(record.blocks):
         early = history.early.get(call.id)
         if early is not None and _spelled(call.arguments) != early.record.arguments:

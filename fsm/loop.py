@@ -120,7 +120,7 @@ class Loop:
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
         self._system = system
-        self._prestart = as_prestart(prestart, self._tools)
+        self._prestart = as_prestart(prestart, self._own_tools)
         self._graph = graph
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()

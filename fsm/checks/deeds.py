@@ -24,7 +24,7 @@ from states.records import Finalized, Prestart, Record, Status, ToolIntent, Tool
 from .broken import Broken
 from .claims import Claim
 from .replay import Prefix
-from .stage import Bench, Ledger, Prompter, StageClock, StageWorkspace
+from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
 from .track import Track
 
 MakeLoop = Callable[..., Loop]
@@ -32,6 +32,7 @@ MakeLoop = Callable[..., Loop]
 
 PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
+_STAGED: Final = frozenset(spec.name for spec in SPECS)
 STORE_FAILED: Final = frozenset({"message_persistence_failed", "tool_persistence_failed"})
 """Reasons of a run whose store failed."""
 
@@ -99,9 +100,10 @@ class Deeds:
         """What a tool is said to have left is what it left under this very intent."""
         if not isinstance(record, ToolResult) or record.status is not Status.OK or "recovered" in record.metadata:
             return
-        intent = track.history.calls[record.call].intent if record.call in track.history.calls else None
-        if not self.ledger.starts.get(f"{track.history.session}:{intent}"):
-            self.ledger.problems.append(f"{record.call} is said to be done; intent {intent} was never started")
+        state = track.history.calls.get(record.call)
+        ours = state is not None and state.call.name in _STAGED  # others are tools of the loop's own
+        if ours and state is not None and not self.ledger.starts.get(f"{track.history.session}:{state.intent}"):
+            self.ledger.problems.append(f"{record.call} is said to be done; intent {state.intent} was never started")
 
     def _entry(self, key: str) -> tuple[Track, object]:
         session, _, seq = key.rpartition(":")

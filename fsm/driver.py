@@ -129,6 +129,7 @@ class Driver:
             raise
         finally:
             await self.ahead.stop()
+            self.voice.quiet()
 
     async def _rests(self) -> bool:
         """One step; true once the run rests and that is durable."""

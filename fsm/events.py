@@ -144,8 +144,11 @@ class ToolsDropped:
 
 @attrs.frozen
 class ToolProgress:
+    """Lines that a running tool printed, at most twenty events a second; `dropped` older ones were left out."""
+
     call: str
     text: str
+    dropped: int = 0
     seq: None = None
 
 

@@ -1,6 +1,7 @@
 """What the outside hears of a run: without secrets, results in the model's order, durable things once they are."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import attrs
 
@@ -8,6 +9,7 @@ from states.ports import ReasoningDelta, RetryNotice, TextDelta
 from states.records import Entry
 
 from . import events
+from .flow import Flow
 from .redact import Redactor, StreamRedactor
 
 
@@ -19,6 +21,7 @@ class Voice:
     publish: Callable[[events.Event], None]
     _deltas: dict[type, StreamRedactor] = attrs.field(factory=dict)
     _progress: dict[str, StreamRedactor] = attrs.field(factory=dict)
+    _flows: dict[str, Flow] = attrs.field(factory=dict)
     _landed: dict[str, events.ToolEnd] = attrs.field(factory=dict)
     """Results that wait until the ones before them have landed."""
     _shown: set[str] = attrs.field(factory=set)
@@ -29,6 +32,8 @@ class Voice:
         if isinstance(event, events.ToolEnd):
             self._result(event, calls)
         elif event is not None:
+            if isinstance(event, events.ToolsDropped):
+                self.quiet()  # their ids come again, for other calls
             self.publish(event)
 
     def _result(self, landed: events.ToolEnd, calls: Iterable[str]) -> None:
@@ -60,13 +65,29 @@ class Voice:
 
     def progress(self, call: str, text: str) -> None:
         """A running tool said something."""
+        flow = self._flows.get(call)
+        if flow is None:
+            flow = self._flows[call] = Flow(partial(self._show_progress, call))
+        flow.say(text)
+
+    def _show_progress(self, call: str, text: str, dropped: int) -> None:
         stream = self._progress.get(call)
         if stream is None:
             stream = self._progress[call] = self.redactor.stream()
         if shown := stream.feed(text):
-            self.publish(events.ToolProgress(call, shown))
+            self.publish(events.ToolProgress(call, shown, dropped))
+
+    def quiet(self) -> None:
+        """Nobody is working any more: what tools still had to say is not said."""
+        for flow in self._flows.values():
+            flow.stop()
+        self._flows.clear()
+        self._progress.clear()
 
     def _end_progress(self, call: str) -> None:
+        flow = self._flows.pop(call, None)
+        if flow is not None:
+            flow.end()
         stream = self._progress.pop(call, None)
         if stream is not None and (text := stream.rest()):
             self.publish(events.ToolProgress(call, text))

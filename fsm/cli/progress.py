@@ -91,7 +91,8 @@ class Progress:
                 self._labels[call] = label(name, arguments)
                 self._now(self._labels[call])
             case events.ToolProgress(call=call, text=text):
-                self._now(f"{self._labels.get(call, call)}: {one_line(text, 60)}")
+                last = text.rpartition("\n")[2]
+                self._now(f"{self._labels.get(call, call)}: {one_line(last, 60)}")
             case events.ToolEnd() as end:
                 self._ended(end)
             case events.AgentStart(agent=agent, agent_session=session, background=background):

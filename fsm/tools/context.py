@@ -90,13 +90,20 @@ def relay(show: Callable[[str], None], loop: asyncio.AbstractEventLoop) -> Calla
     """`show` for use from another thread: calls arrive in order, on the loop, and a flood loses its oldest lines."""
     waiting: deque[str] = deque(maxlen=PENDING)
     scheduled = threading.Event()
+    lost = 0
 
     def flush() -> None:
+        nonlocal lost
         scheduled.clear()
+        if lost:
+            said, lost = f"[{lost:,} lines left out]", 0
+            show(said)
         while waiting:
             show(waiting.popleft())
 
     def send(text: str) -> None:
+        nonlocal lost
+        lost += len(waiting) == PENDING
         waiting.append(text)
         if not scheduled.is_set() and not loop.is_closed():
             scheduled.set()

@@ -16,12 +16,13 @@ from states.errors import ConfigError, JournalError, JournalUnusable, SessionBus
 from states.fold import fold
 from states.history import History
 from states.living import Living
-from states.names import ENDS, RESTING
+from states.names import ENDS, RESTING, State
 from states.output import schema_digest
-from states.ports import Claim, Clock, Ids, Journal, Note, Provider, Toolbox, Workspace
+from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Workspace
 from states.records import JSON, Failed, RunStarted
 
 from . import events
+from .admission import Admission
 from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
@@ -34,6 +35,7 @@ from .providers.prices import Prices, price_of
 from .redact import Redactor
 from .remote import parted, with_servers
 from .result import Result, failed, result_of
+from .sessions import Sessions
 from .setup import (
     as_crew,
     as_journal,
@@ -44,6 +46,7 @@ from .setup import (
     check_contract,
     for_contract,
     root_of,
+    state_dir,
     with_crew,
 )
 from .standing import may_ask
@@ -56,6 +59,9 @@ if TYPE_CHECKING:
 LISTEN_SECONDS: Final = 0.2
 """How often a running session looks for notes of other processes (our choice; one indexed read)."""
 
+CHAINED: Final = 20
+"""Follow-ups that begin one after the other without anybody asking for it (blade-code's limit); then they wait."""
+
 Publish = Callable[[events.Event], None]
 
 
@@ -63,7 +69,7 @@ def _ignore(_: events.Event) -> None:
     pass
 
 
-class Loop:
+class Loop(Sessions):
     """An agent's loop over a durable journal. One instance may run many sessions at once.
 
     provider: a `states.ports.Provider`, such as `fsm.providers.OpenAIChat`.
@@ -81,6 +87,7 @@ class Loop:
     prices: what models cost, by name, before `fsm.providers.prices`; for a budget that limits the cost.
     prestart: names of tools whose calls may start while the answer that asks for them is still being streamed. Each
         must declare itself `read_only` and `concurrency_safe`; nothing else starts before its turn is committed.
+    max_runs: how many runs and resumes of this loop may go on at once; the others wait in order.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
@@ -104,6 +111,7 @@ class Loop:
         prestart: Iterable[str] = (),
         graph: Graph = GRAPH,
         prices: "Prices | None" = None,
+        max_runs: int | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
@@ -125,6 +133,8 @@ class Loop:
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
         self._own_tools = with_servers(self._own_tools, servers, workspace)
+        self._admission = Admission(max_runs)
+        self._state_dir = state_dir(workspace)
         self._drivers: dict[str, Driver] = {}
         self._lineage = lineage
         self._secrets = (*provider.secrets, *(lineage.secrets if lineage else ()))
@@ -144,6 +154,9 @@ class Loop:
     @property
     def journal(self) -> Journal:
         return self._journal
+
+    def _redactor(self) -> Redactor:
+        return Redactor(self._secrets)
 
     # --- running ------------------------------------------------------------------------------------------------
 
@@ -170,7 +183,8 @@ class Loop:
 
         approve, deny: calls that wait for an approval; `reason` is read by the model.
         budget, permission: replace the run's own from here on, on record.
-        Without a message a finished run's result is returned again.
+        Without a message a finished run's result is returned again: an answer that was lost on its way to the caller
+        is delivered, and no model is asked. Follow-ups that are queued then begin.
         """
         opening = Opening(
             message,
@@ -248,7 +262,7 @@ class Loop:
         """
         if not text.strip():
             raise ConfigError("the message is empty; say what the model should know")
-        return await self._journal.post(session, Redactor(self._secrets).text(text))
+        return await self._journal.post(session, self._redactor().text(text))
 
     async def cancel(self, session: str, reason: str = "") -> bool:
         """Stop a running session, wherever it runs; it rests and can be resumed. False if it was at rest."""
@@ -280,11 +294,25 @@ class Loop:
     # --- one claim ----------------------------------------------------------------------------------------------
 
     async def _drive(self, session: str, opening: Opening, publish: Publish) -> Result:
+        async with self._admission.admitted():
+            return await self._admitted(session, opening, publish)
+
+    async def _admitted(self, session: str, opening: Opening, publish: Publish) -> Result:
         if isinstance(self._tools, Living):
             await self._tools.open()
         claim = await self._journal.claim(session, create=opening.create)
         try:
-            return await self._claimed(await self._driver(claim, publish), opening, publish)
+            driver = await self._driver(claim, publish)
+            following = await self._following(driver) if not opening.decides and not claim.lost else []
+            opening = Opening(follow_up=following[0]) if following else opening
+            result = await self._claimed(driver, opening, publish)
+            for _ in range(CHAINED - len(following[:1])):
+                following = await self._following(driver)
+                if not following:
+                    break
+                driver = await self._driver(claim, publish)
+                result = await self._claimed(driver, Opening(follow_up=following[0]), publish)
+            return result
         finally:
             try:
                 if isinstance(self._tools, Living):
@@ -292,6 +320,12 @@ class Loop:
             finally:
                 with suppress(JournalError):  # a store that failed has nothing to release
                     await asyncio.shield(self._journal.release(claim))
+
+    async def _following(self, driver: Driver) -> list[FollowUp]:
+        """What is queued after a run that has succeeded."""
+        if driver.broken is not None or driver.history.state is not State.SUCCEEDED:
+            return []
+        return await self._journal.queued(driver.session, driver.history.queued)
 
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
@@ -301,6 +335,10 @@ class Loop:
         listener = asyncio.create_task(self._listen(driver))
         try:
             if records is not None:
+                untold = driver.claim.lost and not opening.message and opening.follow_up is None
+                if untold and driver.history.state is State.SUCCEEDED:
+                    # the last answer may not have been heard
+                    driver.voice.publish(events.RunEnd(driver.history.seq, result_of(driver.history)))
                 if driver.history.started is not None and driver.history.state not in ENDS:
                     driver.voice.publish(events.RunResumed(session, driver.history.run))
                 await driver.begin(records)
@@ -350,7 +388,7 @@ class Loop:
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
         world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim, self._prices)
-        redactor = Redactor(self._secrets)
+        redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)
         driver.stale_notes = max((note.number for note in noted), default=0)

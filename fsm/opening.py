@@ -1,17 +1,33 @@
 """What a caller brings to a session, and the records that this makes of it."""
 
+from typing import Final
+
 import attrs
 
 from states.contract import Budget, Permission
 from states.errors import ConfigError
 from states.history import History
 from states.names import ENDS, State
-from states.records import Approval, BudgetChange, PermissionChange, Record, Resumed, RunStarted, UserInput
+from states.ports import FollowUp
+from states.records import (
+    Approval,
+    BudgetChange,
+    Interruption,
+    PermissionChange,
+    Record,
+    Resumed,
+    RunStarted,
+    Source,
+    UserInput,
+)
+
+TOWARD_MODEL: Final = (State.PROVIDER_TURN, State.DISPATCH_TOOLS, State.AWAIT_RESULTS)
+"""States from which the model is asked next: a lost process is worth a word there."""
 
 
 @attrs.frozen
 class Opening:
-    """`create`: the session must be new. The rest is as in `Loop.resume`."""
+    """`create`: the session must be new. `follow_up`: queued words begin the run. The rest is as in `Loop.resume`."""
 
     message: str | None = None
     create: bool = False
@@ -20,6 +36,12 @@ class Opening:
     reason: str = ""
     budget: Budget | None = None
     permission: Permission | None = None
+    follow_up: FollowUp | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Somebody says or decides something; else the session only goes on."""
+        return self != Opening()
 
     def records(self, history: History, started: RunStarted, *, waiting: bool) -> tuple[Record, ...] | None:
         """Records that open, reopen or continue the session's run; None if there is nothing to do.
@@ -27,7 +49,7 @@ class Opening:
         started: the record of a run that would begin now. waiting: notes wait in the inbox.
         Raises ConfigError, naming what does not fit the session's state.
         """
-        words = (UserInput(self.message),) if self.message and self.message.strip() else ()
+        words = self._words()
         if history.started is None:
             if not words:
                 raise ConfigError(f"session {history.session!r} never began a run; give it a message to begin one")
@@ -42,7 +64,13 @@ class Opening:
         if history.state in ENDS:
             return (started, *budget, *permission, *words) if words or waiting else None
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
-        return (*approvals, *budget, *permission, *words, *resumed)
+        lost = history.turns > 0 and history.state in TOWARD_MODEL and not history.closing
+        return (*((Interruption(),) if lost else ()), *approvals, *budget, *permission, *words, *resumed)
+
+    def _words(self) -> tuple[UserInput, ...]:
+        if self.follow_up is not None:
+            return (UserInput(self.follow_up.text, Source.FOLLOW_UP, queued=self.follow_up.number),)
+        return (UserInput(self.message),) if self.message and self.message.strip() else ()
 
     def _approvals(self, history: History) -> tuple[Approval, ...]:
         waiting = {state.call.id for state in history.open_calls() if state.asked and state.approval is None}

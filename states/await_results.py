@@ -23,6 +23,10 @@ UNKNOWN: Final = (
     "Look at the state of things before you repeat it."
 )
 STOPPED: Final = "Cancelled: this call was stopped after it had started; part of it may have happened."
+ELSEWHERE: Final = (
+    "Unknown: this call was started in the session that this one was forked from. It may have happened there, in part "
+    "or in full; it is not run again here. Look at the state of things before you repeat it."
+)
 _OURS: Final = frozenset({"revision_before", "revision_after", "recovered"})
 """Metadata that only we write: a tool cannot vouch for the workspace."""
 NOT_AGAIN: Final = "Cancelled: this call is not run again, because the permission has changed since."
@@ -170,6 +174,8 @@ async def _run_tool(tool_run: ToolRun, world: Outside) -> ToolOutput:
 
 async def _allowed(state: CallState, spec: ToolSpec | None, run: Run) -> ToolOutput | None:
     """None for a call of an earlier claim that nobody has started, if it may run now."""
+    if state.elsewhere:
+        return ToolOutput(Status.UNKNOWN, ELSEWHERE)
     may = spec is not None and permitted(state, spec, run.history)
     return None if may else ToolOutput(Status.CANCELLED, NOT_STARTED)
 
@@ -178,6 +184,8 @@ async def _recover(
     state: CallState, spec: ToolSpec | None, tool_run: ToolRun, run: Run, world: Outside
 ) -> ToolOutput | None:
     """The outcome of an earlier claim's start, or None where running it (again) is right."""
+    if state.elsewhere:
+        return ToolOutput(Status.UNKNOWN, ELSEWHERE)
     if spec is None:
         return ToolOutput(Status.UNKNOWN, UNKNOWN)
     if spec.reconcilable:
@@ -202,6 +210,8 @@ def permitted(state: CallState, spec: ToolSpec, history: History) -> bool:
 
 def close(state: CallState, epoch: int, fence: int, *, begun: bool) -> ToolResult:
     """The true answer to a call that nobody will finish. `begun`: claim `fence` has started it."""
+    if state.elsewhere:
+        return ToolResult(state.call.id, Status.UNKNOWN, ELSEWHERE, epoch=epoch)
     if state.intent is not None and state.fence < fence:
         return ToolResult(state.call.id, Status.UNKNOWN, UNKNOWN, epoch=epoch)
     said = STOPPED if begun or state.prestarted else NOT_STARTED

@@ -21,6 +21,7 @@ from .records import (
     Failed,
     Finalized,
     Finding,
+    Forked,
     OutputAccepted,
     Prestart,
     RunStarted,
@@ -51,6 +52,8 @@ class CallState:
     """It started while its answer was still being streamed."""
     asked: bool = False
     approval: Approval | None = None
+    elsewhere: bool = False
+    """It was started in the session that this one was forked from, and is not ours to finish."""
     result: ToolResult | None = None
 
 
@@ -114,6 +117,13 @@ class History:
     """The conversation, in the order in which the model has to see it. It only grows at its end."""
     held: list[Message] = attrs.field(factory=list)
     """Inputs that wait until the open calls are answered."""
+
+    # this session
+    title: str = ""
+    forked: Forked | None = None
+    """Where its first records came from."""
+    spent: Usage = Usage()
+    """Over all runs; what was copied by a fork is counted with it."""
 
     # this run
     contract: Contract = Contract()
@@ -193,6 +203,8 @@ class History:
     # bookkeeping
     noted: int = 0
     """Number of the last note from outside that is in the journal."""
+    queued: int = 0
+    """Number of the last follow-up that is in the journal."""
     closing: int = 0
     """The unspent record that ended the current activity (0: it has not ended)."""
     closing_event: Event | None = None

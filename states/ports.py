@@ -212,6 +212,8 @@ class Claim:
     """Sequence number of the next record; the first of a session is 1."""
     digest: bytes
     """Digest of the last entry: the chain goes on from here."""
+    lost: bool = False
+    """Whoever had the session before never gave it back: what they were to tell somebody may not have been heard."""
 
 
 @attrs.frozen
@@ -232,6 +234,32 @@ class Note:
     session: str
     text: str | None
     at: float
+
+
+@attrs.frozen
+class FollowUp:
+    """Words that wait until the session's run has succeeded, and then begin the next one.
+
+    `id` is the poster's: the same id is queued once. `number` orders them.
+    """
+
+    number: int
+    session: str
+    id: str
+    text: str
+    at: float
+
+
+@attrs.frozen
+class Stored:
+    """An entry as the store keeps it, to the byte. `digest` is the chain's, of the session that it was read from."""
+
+    seq: int
+    fence: int
+    kind: str
+    at: float
+    body: bytes
+    digest: bytes = b""
 
 
 @attrs.frozen
@@ -273,7 +301,32 @@ class Journal(Protocol):
     async def notes(self, session: str, after: int) -> list[Note]:
         """Notes with a number above `after`, in order."""
 
+    async def queue(self, session: str, text: str, identity: str) -> FollowUp:
+        """Queue a follow-up under the poster's id; one that is there already is not queued again, and is returned.
+
+        Any process may; it is durable on return. Raises UnknownSession, ConfigError for other words under that id.
+        """
+
+    async def queued(self, session: str, after: int) -> list[FollowUp]:
+        """Follow-ups with a number above `after`, in order."""
+
     async def sessions(self) -> list[SessionInfo]: ...
+
+    async def dump(self, session: str) -> list[Stored]:
+        """All entries as they are stored, the chain of digests checked. Raises as `read` does."""
+
+    async def adopt(self, session: str, entries: Sequence[Stored], *, noted: int = 0) -> None:
+        """Make a new session of entries from elsewhere, with their claims' numbers and times as they are.
+
+        All or nothing, durable on return. The chain is made anew for this session's name. Notes and follow-ups posted
+        later get numbers above `noted`. Raises ConfigError if there is such a session.
+        """
+
+    async def delete(self, session: str) -> None:
+        """Forget a session that nobody runs, with its notes: the one thing that is ever taken out of a journal.
+
+        Raises SessionBusy, UnknownSession.
+        """
 
     async def close(self) -> None: ...
 

@@ -9,10 +9,15 @@ from states.errors import InterlockError
 
 from .audit import audit
 from .cancel import cancel
+from .changes import changes
 from .check import check
+from .delete import delete
 from .demo import demo
 from .diagram import diagram
 from .doctor import doctor
+from .export import export
+from .follow_up import follow_up
+from .fork import fork
 from .report import report
 from .resume import resume
 from .run import run
@@ -20,7 +25,10 @@ from .sessions import sessions
 from .show import show
 from .status import CALLERS_SIDE, Status
 from .steer import steer
+from .take_in import take_in
 from .terminal import give_up_stdout, visible
+from .title import title
+from .undo import undo
 
 
 def _version() -> str:
@@ -48,7 +56,8 @@ def interlock(debug: bool) -> None:
     """
 
 
-for _command in (run, resume, steer, cancel, sessions, show, audit, report, diagram, check, doctor, demo):
+_ABOUT_SESSIONS = (sessions, show, changes, undo, follow_up, fork, title, delete, export, take_in)
+for _command in (run, resume, steer, cancel, *_ABOUT_SESSIONS, audit, report, diagram, check, doctor, demo):
     interlock.add_command(_command)
 
 

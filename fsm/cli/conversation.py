@@ -16,6 +16,8 @@ from states.records import (
     Entry,
     Failed,
     Finalized,
+    Forked,
+    Interruption,
     OutputAccepted,
     Record,
     Resumed,
@@ -23,8 +25,10 @@ from states.records import (
     Source,
     Summary,
     Suspended,
+    Titled,
     ToolResult,
     TurnFailure,
+    Undone,
     UserInput,
     Verdict,
 )
@@ -84,6 +88,11 @@ def _judged(record: Record) -> str:
             return f"rests, waits for {waits_for}: {message}"
         case Failed(code=code, message=message):
             return f"failed ({code}): {message}"
+    return _of_session(record)
+
+
+def _of_session(record: Record) -> str:
+    match record:
         case Resumed():
             return "resumed"
     return _reported(record)
@@ -97,6 +106,14 @@ def _reported(record: Record) -> str:
             return f"agent {agent} begins{' in the background' if background else ''}: session {session}"
         case DelegationEnded(session=session, state=state, reason=reason, usage=usage):
             return f"session {session} {state} ({reason}), {usage.total} tokens"
+        case Interruption():
+            return "the process was lost; another one goes on"
+        case Forked(origin=origin, at=at):
+            return f"forked from {origin} after its record {at}"
+        case Undone(to=to, files=files):
+            return f"undone by a person, back to before record {to}: {', '.join(file.path for file in files)}"
+        case Titled(title=title):
+            return f"titled: {title}" if title else "the title was taken away"
     return ""
 
 

@@ -16,7 +16,7 @@ from .ending import end
 from .hints import command
 from .stage import Job, Stage
 from .status import OF_RUN, Status
-from .terminal import errors, give_up_stdout, out, say
+from .terminal import errors, say
 
 
 def execute(
@@ -53,11 +53,6 @@ def _end(settings: Settings, stage: Stage) -> Status:
         go_on = f"; go on: {command(settings, 'resume', stage.session)}" if stage.started else ""
         say(f"interrupted before the first step of session {stage.session}{go_on}", "yellow")
         return Status.INTERRUPTED
-    if result.succeeded and not stage.as_ndjson:
-        try:
-            out(result.text)
-        except BrokenPipeError:
-            give_up_stdout()
     end(settings, result, stage.waiting)
     resting = result.status is RunStatus.SUSPENDED
     return Status.INTERRUPTED if stage.interrupted and resting else OF_RUN[result.status]

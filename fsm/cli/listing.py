@@ -3,10 +3,8 @@
 import sys
 import time
 
-from states.errors import InterlockError
-from states.fold import fold
-from states.ports import Journal, SessionInfo
-from states.records import JSON, UserInput
+from fsm.sessions.overview import Overview, overviews
+from states.records import JSON
 
 from .past import exists, opened
 from .terminal import one_line
@@ -17,36 +15,35 @@ async def overview(path: str) -> list[dict[str, JSON]]:
     if not exists(path):
         return []
     async with opened(path) as journal:
-        infos = sorted(await journal.sessions(), key=lambda info: info.updated, reverse=True)
-        return [await _facts(journal, info) for info in infos]
+        return [_facts(found) for found in await overviews(journal)]
 
 
-async def _facts(journal: Journal, info: SessionInfo) -> dict[str, JSON]:
+def _facts(found: Overview) -> dict[str, JSON]:
+    info, history = found.info, found.history
     known: dict[str, JSON] = {
         "session": info.session,
         "state": None,
-        "error": "",
+        "error": found.error,
         "entries": info.entries,
         "created": info.created,
         "updated": info.updated,
         "owner": info.owner,
     }
-    try:
-        entries = await journal.read(info.session)
-        history = fold(info.session, entries)
-    except InterlockError as error:
-        return known | {"error": str(error)}
-    task = next((entry.record.text for entry in entries if isinstance(entry.record, UserInput)), "")
+    if history is None:
+        return known
     return known | {
         "state": history.state.value,
         "run": history.run,
         "turns": history.turns,
         "tool_calls": history.tool_calls,
         "tokens": history.usage.total,
+        "session_tokens": history.spent.total,
         "model": history.started.model if history.started else "",
         "agent": history.started.agent if history.started else "",
         "parent": history.started.parent if history.started else "",
-        "task": task,
+        "title": history.title,
+        "forked_from": history.forked.origin if history.forked else "",
+        "task": found.task,
     }
 
 
@@ -68,7 +65,7 @@ def table(found: list[dict[str, JSON]]) -> None:
             str(facts.get("turns", "")),
             when,
             str(facts["owner"]),
-            str(facts.get("task") or facts["error"]),
+            str(facts.get("title") or facts.get("task") or facts["error"]),
         )
         shown.add_row(*(Text(one_line(word)) for word in words))
     # without a terminal there is no width to fit into, and nothing is cut off

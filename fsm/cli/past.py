@@ -41,13 +41,18 @@ async def entries_of(path: str, session: str) -> list[Entry]:
 
 
 async def examined(path: str, session: str) -> tuple[list[Entry], list[str]]:
-    """The same, and what the file itself has lost of its protection."""
+    """The same, what the file itself has lost of its protection, and whether a fork began as it says."""
     from fsm.journal.sqlite import SqliteJournal
+    from fsm.sessions.forking import unproven
 
     async with opened(path) as journal:
         entries = await journal.read(session)
+        forged = unproven(await journal.dump(session))
         lost = await journal.unguarded() if isinstance(journal, SqliteJournal) else []
-    return entries, [f"the journal's {name} is missing or was changed: it was open to edits" for name in lost]
+    return entries, [
+        *forged,
+        *(f"the journal's {name} is missing or was changed: it was open to edits" for name in lost),
+    ]
 
 
 async def history_of(path: str, session: str) -> History:

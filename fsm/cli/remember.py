@@ -4,6 +4,7 @@ No secret is kept: a key is named by its variable, and an address with a passwor
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -58,6 +59,17 @@ def recall(flags: Mapping[str, Any], environment: Mapping[str, str], past: Histo
     if past.started and chosen.model is None:
         kept.setdefault("model", past.started.model)
     return attrs.evolve(chosen, **kept)
+
+
+def pass_on(journal: str, session: str, other: str) -> None:
+    """Another session of the journal asks the same server; without anything kept, it has to be told."""
+    with suppress(OSError):
+        write_durably(_file(journal, other), _file(journal, session).read_bytes())
+
+
+def forget(journal: str, session: str) -> None:
+    """Remove what is kept for a session."""
+    _file(journal, session).unlink(missing_ok=True)
 
 
 def _key(field: str) -> str:

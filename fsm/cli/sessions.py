@@ -13,8 +13,9 @@ from . import options
 def sessions(as_json: bool, **given: Any) -> int:
     """List the sessions of the journal, the newest first.
 
-    With --json, each has: session, state (null if it cannot be read), error, run, turns, tool_calls, tokens,
-    entries, created, updated (seconds since the epoch), owner (empty: nobody runs it), model, task.
+    With --json, each has: session, state (null if it cannot be read), error, run, turns, tool_calls, tokens (of the
+    last run), session_tokens (of all), entries, created, updated (seconds since the epoch), owner (empty: nobody runs
+    it), model, title, forked_from, task.
     """
     import asyncio
     import os

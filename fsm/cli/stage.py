@@ -18,7 +18,7 @@ from . import ndjson
 from .interrupts import Interrupts
 from .past import waiting
 from .progress import Progress
-from .terminal import give_up_stdout
+from .terminal import give_up_stdout, out
 
 Publish = Callable[[events.Event], None]
 Job = Callable[[Loop, Publish], Coroutine[None, None, Result]]
@@ -28,8 +28,9 @@ Job = Callable[[Loop, Publish], Coroutine[None, None, Result]]
 class Stage:
     """`begun` is called with the first event: from then on the session is in the journal.
 
-    After `run`: `result` (None if it was stopped before it had begun), `interrupted`, and the calls that are
-    `waiting` for an approval.
+    The answer of each run that succeeds is printed while the session is still held: whoever takes it over from a
+    process that was lost gives it again. After `run`: `result` of the last run (None if it was stopped before it had
+    begun), `interrupted`, and the calls that are `waiting` for an approval.
     """
 
     session: str
@@ -63,6 +64,14 @@ class Stage:
             if self.result is not None and self.result.reason == WaitsFor.APPROVAL:
                 self.waiting = waiting(fold(self.session, await loop.journal.read(self.session)))
 
+    def _answer(self, result: Result) -> None:
+        self.progress.close()
+        if result.succeeded and not self.as_ndjson:
+            try:
+                out(result.text)
+            except BrokenPipeError:
+                give_up_stdout()
+
     def _interrupt(self, loop: Loop, task: "asyncio.Task[Result]") -> None:
         """Before the session is claimed there is nothing to put to rest."""
         if self.started:
@@ -80,6 +89,7 @@ class Stage:
             self.begun()
         if isinstance(event, events.RunEnd):
             self.result = event.result
+            self._answer(event.result)
         self.progress(event)
         if self.as_ndjson and not self._unread:
             try:

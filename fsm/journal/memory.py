@@ -2,18 +2,19 @@
 
 import asyncio
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 import attrs
 
 from states.errors import CommitFailed, JournalUnusable
-from states.ports import Claim, Draft, Note, SessionInfo
+from states.ports import Claim, Draft, FollowUp, Note, SessionInfo, Stored
 from states.records import Entry
 from states.text import safe_text
 
 from .chain import Row, Walk, genesis, link
-from .refusals import busy, check_name, fenced, overtaken, unknown, unsealed
+from .refusals import busy, check_name, fenced, other_words, overtaken, taken, unknown, unsealed
 
 WHERE = "memory"
 OWNER = "this process"
@@ -49,6 +50,8 @@ class _Session:
     synced: int = 0
     """Rows that a crash leaves."""
     holder: Claim | None = None
+    lost: bool = False
+    """The last holder never gave it back."""
 
     @property
     def digest(self) -> bytes:
@@ -80,13 +83,15 @@ class MemoryJournal:
         self._now = now
         self._sessions: dict[str, _Session] = {}
         self._notes: list[Note] = []
+        self._queue: list[FollowUp] = []
+        self._last_note = self._last_follow_up = 0
         self._end: tuple[type[CommitFailed | JournalUnusable], str] | None = None
 
     def crash(self) -> None:
         """The process dies, and the next one opens the journal: claims and what was not synced are gone."""
         self._end = None
         for state in self._sessions.values():
-            state.holder = None
+            state.lost, state.holder = state.lost or state.holder is not None, None
             del state.rows[state.synced :]
 
     async def claim(self, session: str, *, create: bool = False) -> Claim:
@@ -99,7 +104,8 @@ class MemoryJournal:
         if state.holder is not None:
             raise busy(session, OWNER)
         state.fence += 1
-        state.holder = Claim(session, state.fence, len(state.rows) + 1, state.digest)
+        state.holder = Claim(session, state.fence, len(state.rows) + 1, state.digest, state.lost)
+        state.lost = False
         self._sync()
         return state.holder
 
@@ -140,18 +146,69 @@ class MemoryJournal:
         walk.end(len(state.rows) + 1, state.digest)
         return entries
 
+    async def dump(self, session: str) -> list[Stored]:
+        await self.read(session)
+        return [Stored(*row) for row in self._sessions[session].rows]
+
+    async def adopt(self, session: str, entries: Sequence[Stored], *, noted: int = 0) -> None:
+        self._check_end()
+        check_name(session)
+        if session in self._sessions:
+            raise taken(session)
+        state = _Session(session, entries[0].at if entries else 0.0, entries[-1].fence if entries else 1)
+        for entry in entries:
+            digest = link(state.digest, entry.seq, entry.fence, kind=entry.kind, at=entry.at, body=entry.body)
+            state.rows.append((entry.seq, entry.fence, entry.kind, entry.at, entry.body, digest))
+        self._sessions[session] = state
+        self._last_note, self._last_follow_up = max(self._last_note, noted), max(self._last_follow_up, noted)
+        self._sync()
+
+    async def delete(self, session: str) -> None:
+        self._check_end()
+        if session not in self._sessions:
+            raise unknown(session, WHERE)
+        if self._sessions[session].holder is not None:
+            raise busy(session, OWNER)
+        del self._sessions[session]
+        self._notes = [note for note in self._notes if note.session != session]
+        self._queue = [item for item in self._queue if item.session != session]
+        self._sync()
+
     async def post(self, session: str, text: str | None) -> Note:
         self._check_end()
         if session not in self._sessions:
             raise unknown(session, WHERE)
         words = None if text is None else safe_text(text)
-        self._notes.append(Note(len(self._notes) + 1, session, words, self._now()))
+        self._last_note += 1
+        self._notes.append(Note(self._last_note, session, words, self._now()))
         self._sync()
         return self._notes[-1]
 
     async def notes(self, session: str, after: int) -> list[Note]:
         self._check_end()
-        return [note for note in self._notes[max(after, 0) :] if note.session == session]
+        return [note for note in self._since(after) if note.session == session]
+
+    def _since(self, after: int) -> list[Note]:
+        return self._notes[bisect_right(self._notes, after, key=lambda note: note.number) :]
+
+    async def queue(self, session: str, text: str, identity: str) -> FollowUp:
+        self._check_end()
+        if session not in self._sessions:
+            raise unknown(session, WHERE)
+        words, name = safe_text(text), safe_text(identity)
+        for known in self._queue:
+            if (known.session, known.id) == (session, name):
+                if known.text != words:
+                    raise other_words(session, identity)
+                return known
+        self._last_follow_up += 1
+        self._queue.append(FollowUp(self._last_follow_up, session, name, words, self._now()))
+        self._sync()
+        return self._queue[-1]
+
+    async def queued(self, session: str, after: int) -> list[FollowUp]:
+        self._check_end()
+        return [item for item in self._queue if item.session == session and item.number > after]
 
     async def sessions(self) -> list[SessionInfo]:
         """The one that was written to last comes first."""
@@ -185,7 +242,7 @@ class MemoryJournal:
             if (fence, seq) != (state.fence, next_seq):
                 raise overtaken(claim, state.fence, next_seq)
             if draft.seals is not None and any(
-                note.session == claim.session and note.text is not None for note in self._notes[max(draft.seals, 0) :]
+                note.session == claim.session and note.text is not None for note in self._since(draft.seals)
             ):
                 raise unsealed(claim, draft.seals)
             digest = link(digest, seq, fence, kind=draft.kind, at=at, body=draft.body)

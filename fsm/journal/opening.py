@@ -14,7 +14,7 @@ from states.codec import VERSION
 from states.errors import JournalUnusable, NewerJournal
 
 from .home import make_home
-from .schema import APPLICATION_ID, SCHEMA
+from .schema import APPLICATION_ID, LATER, SCHEMA
 
 LIBRARY: Final = (3, 51, 3)
 """First SQLite without the WAL-reset bug (https://sqlite.org/wal.html#walresetbug), which loses commits."""
@@ -164,6 +164,8 @@ def _prepare(connection: apsw.Connection, path: str) -> None:
             "Start a new journal file."
         )
     _check_schema(connection, path)
+    for statement in LATER:
+        connection.execute(statement)
 
 
 def shut(connection: apsw.Connection) -> None:

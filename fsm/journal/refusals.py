@@ -40,3 +40,11 @@ def overtaken(claim: Claim, fence: int, next_seq: int) -> Fenced:
 
 def unsealed(claim: Claim, seals: int) -> Unsealed:
     return Unsealed(f"session {claim.session!r}: an input numbered above {seals} is there. Nothing was written.")
+
+
+def taken(session: str) -> ConfigError:
+    return ConfigError(f"there is a session {session!r} already; choose another name")
+
+
+def other_words(session: str, identity: str) -> ConfigError:
+    return ConfigError(f"session {session!r} has a follow-up {identity!r} with other words; give this one its own id")

@@ -61,6 +61,19 @@ CREATE TRIGGER journal_head AFTER INSERT ON journal BEGIN
 END""",
 )
 
+LATER: Final = (
+    """\
+CREATE TABLE IF NOT EXISTS follow_up(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  at REAL NOT NULL,
+  UNIQUE (session_id, id)
+) STRICT""",
+)
+"""Tables that a file of an earlier program gets when it is first written to; nothing in them guards the journal."""
+
 INSERT: Final = """\
 INSERT INTO journal(session_id, seq, fence, kind, at, seals, body, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 
@@ -73,6 +86,8 @@ SELECT next_seq, digest, (SELECT coalesce(max(seq), 0) FROM journal WHERE sessio
 FROM session WHERE session_id = ?1"""
 
 ORPHANS: Final = "SELECT seq FROM journal WHERE session_id = ? LIMIT 1"
+
+OWNER: Final = "SELECT owner FROM session WHERE session_id = ?"
 
 TAKE_OVER: Final = """\
 UPDATE session SET fence = fence + 1, owner = ? WHERE session_id = ? RETURNING fence, next_seq, digest"""
@@ -90,6 +105,38 @@ RETURNING number"""
 
 NOTES: Final = """\
 SELECT number, session_id, text, at FROM note WHERE session_id = ? AND number > ? ORDER BY number"""
+
+HAS_FOLLOW_UPS: Final = "SELECT 1 FROM sqlite_schema WHERE name = 'follow_up'"
+
+QUEUE: Final = """\
+INSERT INTO follow_up(session_id, id, text, at) SELECT ?1, ?2, ?3, ?4
+WHERE EXISTS (SELECT 1 FROM session WHERE session_id = ?1) ON CONFLICT DO NOTHING"""
+
+QUEUED_AS: Final = "SELECT number, session_id, id, text, at FROM follow_up WHERE session_id = ? AND id = ?"
+
+QUEUED: Final = """\
+SELECT number, session_id, id, text, at FROM follow_up WHERE session_id = ? AND number > ? ORDER BY number"""
+
+ADOPT: Final = """\
+INSERT INTO session(session_id, fence, next_seq, digest, created, updated, owner) VALUES (?1, ?2, 1, ?3, ?4, ?4, '')"""
+
+AS_OF_CLAIM: Final = "UPDATE session SET fence = ? WHERE session_id = ?"
+
+NUMBERED: Final = """\
+INSERT INTO sqlite_sequence(name, seq)
+SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)"""
+
+RENUMBER: Final = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1"
+
+FORGET: Final = (
+    "DROP TRIGGER journal_no_delete",
+    "DELETE FROM journal WHERE session_id = ?1",
+    next(statement for statement in SCHEMA if "journal_no_delete" in statement),
+    "DELETE FROM note WHERE session_id = ?1",
+    "DELETE FROM follow_up WHERE session_id = ?1",
+    "DELETE FROM session WHERE session_id = ?1",
+)
+"""One transaction: no other writer ever sees the file without its trigger."""
 
 SESSIONS: Final = """\
 SELECT session_id, fence, next_seq - 1, created, updated, owner FROM session

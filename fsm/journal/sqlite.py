@@ -5,22 +5,23 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import apsw
 
 from states.errors import CommitFailed, JournalCorrupt, JournalError, JournalUnusable, SessionBusy
-from states.ports import Claim, Draft, Note, SessionInfo
+from states.ports import Claim, Draft, FollowUp, Note, SessionInfo, Stored
 from states.records import Entry
 from states.text import safe_text
 
 from . import schema
-from .chain import Walk, genesis, link
+from .chain import Row, Walk, genesis, link
 from .locks import SessionLock, is_held, owner_name
 from .opening import STORED, connect, unguarded
 from .reader import Reader
-from .refusals import check_name, fenced, overtaken, storable, unknown, unsealed
+from .refusals import check_name, fenced, other_words, overtaken, storable, taken, unknown, unsealed
 from .schema import Value, select
 from .writer import Transaction, Writer
 
@@ -88,6 +89,17 @@ class SqliteJournal:
             lock.release()
 
     async def read(self, session: str) -> list[Entry]:
+        entries: list[Entry] = []
+        await self._walk(session, lambda _, read: entries.extend(read))
+        return entries
+
+    async def dump(self, session: str) -> list[Stored]:
+        stored: list[Stored] = []
+        await self._walk(session, lambda rows, _: stored.extend(Stored(*row) for row in rows))
+        return stored
+
+    async def _walk(self, session: str, take: Callable[[list[Row], list[Entry]], None]) -> None:
+        """Hand over all entries, a piece at a time, as they are stored and as they are read."""
         head = self._rows(schema.HEAD, session)
         if not head and not self._rows(schema.ORPHANS, session):
             raise unknown(session, self.path)
@@ -95,7 +107,6 @@ class SqliteJournal:
             raise JournalCorrupt(f"session {session!r}: its head is missing, yet entries from 1 on are there")
         ((next_seq, digest, last),) = head
         walk = Walk(session, self._reader.version)
-        entries: list[Entry] = []
         while walk.seq < last:
             try:
                 rows = self._rows(schema.ROWS, session, walk.seq, last, CHUNK)
@@ -105,10 +116,9 @@ class SqliteJournal:
                 raise
             if not rows:
                 break
-            entries += walk.take(rows)
+            take(rows, walk.take(rows))
             await asyncio.sleep(0)
         walk.end(next_seq, digest)
-        return entries
 
     async def post(self, session: str, text: str | None) -> Note:
         if not self._rows(schema.STANDING, session):
@@ -121,6 +131,41 @@ class SqliteJournal:
 
     async def notes(self, session: str, after: int) -> list[Note]:
         return [Note(*row) for row in self._rows(schema.NOTES, session, after)]
+
+    async def queue(self, session: str, text: str, identity: str) -> FollowUp:
+        if not self._rows(schema.STANDING, session):
+            raise unknown(session, self.path)
+        words, name, at = safe_text(text), safe_text(identity), self._now()
+        rows = await self._run(lambda tx: _queue(tx, session, name, words, at))
+        if not rows:
+            raise unknown(session, self.path)
+        found = FollowUp(*rows[0])
+        if found.text != words:
+            raise other_words(session, identity)
+        return found
+
+    async def queued(self, session: str, after: int) -> list[FollowUp]:
+        if not self._rows(schema.HAS_FOLLOW_UPS):
+            return []
+        return [FollowUp(*row) for row in self._rows(schema.QUEUED, session, after)]
+
+    async def adopt(self, session: str, entries: Sequence[Stored], *, noted: int = 0) -> None:
+        check_name(session)
+        await self._run(lambda _: None)  # the file is ours and can be written: else nothing is put beside it
+        lock = await self._lock(session)
+        try:
+            await self._run(lambda tx: _adopt(tx, session, entries, noted), max(1, len(entries)))
+        finally:
+            lock.release()
+
+    async def delete(self, session: str) -> None:
+        if not self._rows(schema.STANDING, session):
+            raise unknown(session, self.path)
+        lock = await self._lock(session)
+        try:
+            await self._run(lambda tx: _forget(tx, session))
+        finally:
+            lock.release()
 
     async def sessions(self) -> list[SessionInfo]:
         """The one that was written to last comes first."""
@@ -185,10 +230,10 @@ class SqliteJournal:
 
 
 def _take_over(transaction: Transaction, session: str, at: float, *, create: bool) -> Claim:
-    owner = owner_name()
+    owner, before = owner_name(), select(transaction.connection, schema.OWNER, session)
     if rows := select(transaction.connection, schema.TAKE_OVER, owner, session):
         ((fence, next_seq, digest),) = rows
-        return Claim(session, fence, next_seq, digest)
+        return Claim(session, fence, next_seq, digest, lost=bool(before[0][0]))
     if not create:
         raise unknown(session, "the journal any more")
     select(transaction.connection, schema.CREATE, session, genesis(session), at, owner)
@@ -218,3 +263,31 @@ def _refusal(connection: apsw.Connection, claim: Claim, drafts: Sequence[Draft],
         standing = select(connection, schema.STANDING, claim.session)
         return overtaken(claim, *standing[0]) if standing else fenced(claim, "the session is gone")
     return JournalUnusable(f"session {claim.session!r}: the store refused the batch ({error}). Nothing was written.")
+
+
+def _queue(transaction: Transaction, session: str, identity: str, words: str, at: float) -> list[Any]:
+    select(transaction.connection, schema.QUEUE, session, identity, words, at)
+    return select(transaction.connection, schema.QUEUED_AS, session, identity)
+
+
+def _adopt(transaction: Transaction, session: str, entries: Sequence[Stored], noted: int) -> None:
+    connection, digest = transaction.connection, genesis(session)
+    if select(connection, schema.STANDING, session):
+        raise taken(session)
+    created = entries[0].at if entries else 0.0
+    select(connection, schema.ADOPT, session, entries[0].fence if entries else 1, digest, created)
+    for fence, group in groupby(entries, key=lambda entry: entry.fence):
+        rows: list[tuple[Value, ...]] = []
+        for entry in group:
+            digest = link(digest, entry.seq, fence, kind=entry.kind, at=entry.at, body=entry.body)
+            rows.append((session, entry.seq, fence, entry.kind, entry.at, None, entry.body, digest))
+        select(connection, schema.AS_OF_CLAIM, fence, session)
+        connection.executemany(schema.INSERT, rows)
+    for table in ("note", "follow_up"):
+        select(connection, schema.NUMBERED, table)
+        select(connection, schema.RENUMBER, table, noted)
+
+
+def _forget(transaction: Transaction, session: str) -> None:
+    for statement in schema.FORGET:
+        transaction.connection.execute(statement, (session,) if "?1" in statement else ())

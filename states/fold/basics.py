@@ -16,8 +16,9 @@ def say(history: History, text: str) -> None:
 
 
 def pay(history: History, usage: Usage, cost: float | None, model: str) -> None:
-    """What an answer of the model took from the budget."""
+    """What an answer of the model took from the budget, and cost the session."""
     history.usage = history.usage + usage
+    history.spent = history.spent + usage
     if cost is None:
         history.unpriced = model or "the model"
     else:

@@ -27,6 +27,7 @@ def _delegation_ended(history: History, seq: int, record: DelegationEnded) -> No
     if child is not None:
         history.usage = history.usage + record.usage - child.usage
         history.cost += record.cost - child.cost
+        history.spent = history.spent + record.usage - child.usage
         history.children[record.session] = attrs.evolve(
             child, state=record.state, reason=record.reason, usage=record.usage, cost=record.cost
         )

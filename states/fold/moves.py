@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from states.history import History
-from states.messages import AssistantMessage
+from states.messages import AssistantMessage, UserMessage
 from states.names import RESTING, State
-from states.records import Cancellation, Failed, Resumed, Summary, Suspended, Transition
+from states.records import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 
 from .basics import need, pay, say
 from .prestart import nothing_ahead
@@ -54,6 +54,13 @@ def _resumed(history: History, seq: int, record: Resumed) -> None:
         say(history, GO_ON)  # a request that ends in the model's own words asks for nothing
 
 
+def _interruption(history: History, seq: int, record: Interruption) -> None:
+    need(history.state not in RESTING, seq, f"an interruption in {history.state}")
+    last = (history.held or history.messages)[-1:]
+    if last != [UserMessage(GO_ON)]:  # lost again before the model was reached: it is told once
+        say(history, GO_ON)
+
+
 APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Transition: _transition,
     Cancellation: _cancellation,
@@ -61,4 +68,5 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Suspended: _suspended,
     Summary: _summary,
     Resumed: _resumed,
+    Interruption: _interruption,
 }

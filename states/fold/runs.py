@@ -44,6 +44,9 @@ def _user_input(history: History, seq: int, record: UserInput) -> None:
     if record.inbox is not None:
         need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
         history.noted = record.inbox
+    if record.queued is not None:
+        need(record.queued > history.queued, seq, f"follow-up {record.queued} was taken before")
+        history.queued = record.queued
 
 
 def _understood(history: History, seq: int, record: Understood) -> None:

@@ -14,9 +14,10 @@ from states.names import Event
 from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
 from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
-from .moves import Cancellation, Failed, Resumed, Summary, Suspended, Transition
+from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 from .prestart import Fate, Prestart, PrestartsDropped
 from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
+from .sessions import FileChange, Forked, Titled, Undone
 from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
 
@@ -37,8 +38,11 @@ __all__ = [
     "Evidence",
     "Failed",
     "Fate",
+    "FileChange",
     "Finalized",
     "Finding",
+    "Forked",
+    "Interruption",
     "Metadata",
     "OutputAccepted",
     "PermissionChange",
@@ -53,6 +57,7 @@ __all__ = [
     "StopAnswer",
     "Summary",
     "Suspended",
+    "Titled",
     "ToolIntent",
     "ToolResult",
     "Transition",
@@ -60,6 +65,7 @@ __all__ = [
     "TurnDiscarded",
     "TurnFailure",
     "Understood",
+    "Undone",
     "UserInput",
     "Verdict",
     "Verification",
@@ -99,6 +105,10 @@ Record = (
     | Suspended
     | Summary
     | Resumed
+    | Interruption
+    | Forked
+    | Titled
+    | Undone
 )
 
 

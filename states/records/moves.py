@@ -57,5 +57,10 @@ class Summary:
 
 
 @attrs.frozen
+class Interruption:
+    """The process that worked on the run was lost; another one goes on in the middle of it."""
+
+
+@attrs.frozen
 class Resumed:
     """Work on a resting run goes on."""

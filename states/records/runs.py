@@ -14,6 +14,8 @@ class Source(StrEnum):
 
     INPUT = "input"
     STEERING = "steering"
+    FOLLOW_UP = "follow_up"
+    """Queued while an earlier run went on; it begins a run of its own."""
 
 
 @attrs.frozen
@@ -50,6 +52,8 @@ class UserInput:
     text: str
     source: Source = Source.INPUT
     inbox: int | None = None
+    queued: int | None = None
+    """The number of the follow-up that these words were."""
 
 
 @attrs.frozen

@@ -18,7 +18,7 @@ def test_a_session_is_listed_with_its_state_and_its_task(session):
     assert "What does \\x1b[2J it do?" in table.stdout
     assert listed.keys() == {
         *("session", "state", "error", "run", "turns", "tool_calls", "tokens", "entries", "created", "updated"),
-        *("owner", "model", "task", "agent", "parent"),
+        *("owner", "model", "task", "agent", "parent", "session_tokens", "title", "forked_from"),
     }
     assert (listed["session"], listed["state"], listed["turns"], listed["model"]) == ("s", "succeeded", 2, "m")
 
@@ -61,6 +61,7 @@ def test_the_same_for_programs(session):
     assert whole.keys() == {
         *("session", "state", "status", "reason", "message", "text", "run", "turns", "tool_calls", "usage", "cost"),
         *("summary", "contract", "output_schema", "output", "receipt", "waiting", "entries"),
+        *("session_usage", "title", "forked_from"),
     }
     assert (whole["status"], whole["reason"], whole["text"]) == ("succeeded", "finished", "It subtracts.")
     assert [entry["seq"] for entry in whole["entries"]] == list(range(1, len(whole["entries"]) + 1))

@@ -104,12 +104,40 @@ class Agreement(RuleBasedStateMachine):
         one, two = self.both(lambda journal, _: journal.notes(name, after))
         assert one == two
 
+    @rule(name=NAMES, text=st.sampled_from(["a", "b"]), identity=st.sampled_from(["1", "2", "\udc80"]))
+    def queue(self, name, text, identity):
+        one, two = self.both(lambda journal, _: journal.queue(name, text, identity))
+        assert one == two
+
+    @rule(name=NAMES, after=st.integers(-1, 6))
+    def queued(self, name, after):
+        one, two = self.both(lambda journal, _: journal.queued(name, after))
+        assert one == two
+
+    @rule(name=NAMES, other=NAMES, noted=st.integers(0, 9))
+    def adopt(self, name, other, noted):
+        async def copy(journal, _):
+            await journal.adopt(other, await journal.dump(name), noted=noted)
+
+        one, two = self.both(copy)
+        assert one == two
+
+    @rule(name=NAMES)
+    def delete(self, name):
+        one, two = self.both(lambda journal, _: journal.delete(name))
+        assert one == two
+
     @rule()
     def crash(self):
         """The process dies and another opens the journal."""
         self.journals[0].crash()
         self.loop.run_until_complete(self.journals[1].close())
         self.journals[1] = self.on_disk()
+
+    @rule(name=NAMES)
+    def dump(self, name):
+        one, two = self.both(lambda journal, _: journal.dump(name))
+        assert one == two
 
     @rule(name=NAMES)
     def read(self, name):

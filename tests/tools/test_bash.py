@@ -54,12 +54,12 @@ def test_a_command_that_does_not_exist_fails_in_the_shells_own_words(bench):
 
 def test_a_command_runs_in_the_workspace_without_terminal_or_children(bench):
     bench.file("here.txt", "x")
-    script = "import os, sys; print(os.listdir('.'), os.isatty(0), os.getpid() == os.getpgrp() == os.getsid(0))"
+    script = "import os, sys; print(sorted(os.listdir('.')), os.isatty(0), os.getpid() == os.getpgrp() == os.getsid(0))"
     waits = "import os\ntry: os.wait()\nexcept ChildProcessError: print('no children')"
     output = bench.run("bash", command=f'{sys.executable} -c "{script}"')
     alone = bench.run("bash", command=f'{sys.executable} -c "{waits}"')
 
-    assert output.text == "['here.txt'] False True\n[exit status 0]"
+    assert output.text == "['.interlock', 'here.txt'] False True\n[exit status 0]"
     assert alone.text == "no children\n[exit status 0]"
 
 

@@ -11,13 +11,14 @@ from tools.bench import Bench
 
 from fsm.tools.files import replace as replacing
 from fsm.tools.files.confined import Confined
-from fsm.tools.files.effects import KEPT, Effects, Receipt
+from fsm.tools.files.effects import KEPT, Effects, Receipt, digest
 from fsm.tools.files.replace import replace
 from states.ports import ToolOutput
 from states.records import Status
 
 WRITE = {"path": "a.txt", "content": "new"}
-SAID = ToolOutput(Status.OK, "Replaced a.txt (3 bytes).")
+CHANGED = {"path": "a.txt", "before": digest(b"old"), "after": digest(b"new")}
+SAID = ToolOutput(Status.OK, "Replaced a.txt (3 bytes).", {"changed": [CHANGED]})
 
 
 class Lost(BaseException):

@@ -73,8 +73,11 @@ def test_write_file_creates_with_directories_and_replaces(bench):
     created = bench.run("write_file", path="new/deep/a.txt", content="zwölf")
     replaced = bench.run("write_file", path="new/deep/a.txt", content="")
 
-    assert created == ToolOutput(Status.OK, "Created new/deep/a.txt (6 bytes).")
-    assert replaced == ToolOutput(Status.OK, "Replaced new/deep/a.txt (0 bytes).")
+    (first,), (second,) = created.metadata["changed"], replaced.metadata["changed"]
+    assert (created.status, created.text) == (Status.OK, "Created new/deep/a.txt (6 bytes).")
+    assert (replaced.status, replaced.text) == (Status.OK, "Replaced new/deep/a.txt (0 bytes).")
+    assert (first["path"], first["before"]) == ("new/deep/a.txt", None)
+    assert second["before"] == first["after"] != second["after"]
     assert (bench.root / "new/deep/a.txt").read_bytes() == b""
     assert [path.name for path in (bench.root / "new/deep").iterdir()] == ["a.txt"]
 

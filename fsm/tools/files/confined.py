@@ -39,6 +39,11 @@ class Place:
     def is_directory(self) -> bool:
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
+    def remove(self) -> None:
+        """Take the file's name away, durably. Raises OSError."""
+        os.unlink(self.name, dir_fd=self.parent)
+        os.fsync(self.parent)
+
 
 class Confined:
     """One directory and what is below it. `protected` are further paths that file tools must not write."""

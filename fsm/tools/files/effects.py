@@ -4,6 +4,7 @@ A receipt is durable before the file is replaced. No receipt, therefore, means n
 """
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,10 @@ import attrs
 import orjson
 
 from fsm.tools.state_dir import file_name, make, write_durably
+from states.records import JSON
+
+CHANGED: Final = "changed"
+"""Of a result's metadata: the files that the call changed, with their digests before and after."""
 
 KEPT: Final = 128
 """Receipts kept per session. A turn has at most 64 calls, and all of one turn are answered before the next starts, so
@@ -30,12 +35,18 @@ class Receipt:
     after: str
     said: str
 
+    @property
+    def metadata(self) -> dict[str, JSON]:
+        """What a result says about the change: what `interlock changes` lists and `undo` takes back."""
+        return {CHANGED: [{"path": self.path, "before": self.before, "after": self.after}]}
+
 
 class Effects:
     """Receipts by idempotency key, below the state directory."""
 
     def __init__(self, state_dir: Path) -> None:
         self._home = state_dir / "effects"
+        self._copies = state_dir / "backups"
 
     def record(self, key: str, receipt: Receipt) -> None:
         """Durable on return."""
@@ -56,6 +67,29 @@ class Effects:
             return Receipt(**orjson.loads(body))
         except TypeError as error:
             raise ValueError(f"a damaged receipt: {error}") from error
+
+    def keep(self, key: str, content: bytes) -> None:
+        """A copy of what is about to be replaced, by its digest; there before the change is.
+
+        It survives the process. After a loss of power it may be torn, which its digest shows (no sync of its own).
+        """
+        kept = self._copy(key.rpartition(":")[0], digest(content))
+        if not kept.exists():
+            make(kept.parent)
+            draft = kept.with_name(f"{kept.name}.{os.getpid()}.draft")
+            draft.write_bytes(content)
+            draft.replace(kept)
+
+    def kept(self, session: str, sha256: str) -> bytes | None:
+        """The copy with this digest; None if it is not there, or is not what it was."""
+        try:
+            content = self._copy(session, sha256).read_bytes()
+        except FileNotFoundError:
+            return None
+        return content if digest(content) == sha256 else None
+
+    def _copy(self, session: str, sha256: str) -> Path:
+        return self._copies / file_name(session) / sha256
 
     def _path(self, key: str) -> Path:
         session, _, number = key.rpartition(":")

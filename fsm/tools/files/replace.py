@@ -20,11 +20,12 @@ def draft_name(key: str) -> str:
     return f".interlock-{hashlib.sha256(key.encode()).hexdigest()[:16]}.tmp"
 
 
-def replace(place: Place, content: bytes, before: bytes | None, receipt: tuple[Effects, str, str]) -> None:
+def replace(place: Place, content: bytes, before: bytes | None, receipt: tuple[Effects, str, str]) -> Receipt:
     """Write `content` over the file at `place`, which held `before` (None: nothing).
 
-    `receipt` is where to record it, under which key, and what to say of it. The mode and, where allowed, the owner are
-    kept. Durable on return. Raises ToolError if the file has changed since `place` was looked up.
+    `receipt` is where to record it, under which key, and what to say of it; it is returned. What is replaced is kept.
+    The mode and, where allowed, the owner stay. Durable on return. Raises ToolError if the file has changed since
+    `place` was looked up.
     """
     if len(content) > WRITE_LIMIT:
         raise ToolError(f"{len(content):,} bytes are too many; one call writes at most {WRITE_LIMIT:,}.")
@@ -42,13 +43,17 @@ def replace(place: Place, content: bytes, before: bytes | None, receipt: tuple[E
             file.write(content)
             file.flush()
             os.fsync(descriptor)
-        effects.record(key, Receipt(place.path, None if before is None else digest(before), digest(content), said))
+        made = Receipt(place.path, None if before is None else digest(before), digest(content), said)
+        if before is not None:
+            effects.keep(key, before)
+        effects.record(key, made)
         _check_unchanged(place)
         os.rename(draft, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
     except BaseException:
         remove_draft(place, key)
         raise
     os.fsync(place.parent)
+    return made
 
 
 def remove_draft(place: Place, key: str) -> None:

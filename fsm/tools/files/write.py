@@ -22,15 +22,15 @@ def write_tools(root: Confined, effects: Effects) -> list[Tool]:
         path: Annotated[str, "where, relative to the workspace"],
         content: Annotated[str, "the whole new text"],
         context: ToolContext,
-    ) -> str:
+    ) -> ToolOutput:
         """Create a file, or replace its whole content. Missing directories are made."""
         body = content.encode()
         with root.place(path, make_parents=True) as place:
             root.check_writable(place.path)
             before = None if place.status is None else read(place)
             said = f"{'Created' if before is None else 'Replaced'} {place.path} ({len(body):,} bytes)."
-            replace(place, body, before, (effects, context.key, said))
-        return said
+            made = replace(place, body, before, (effects, context.key, said))
+        return ToolOutput(Status.OK, said, made.metadata)
 
     @tool(reconcile=reconcile)
     def edit_file(
@@ -40,15 +40,15 @@ def write_tools(root: Confined, effects: Effects) -> list[Tool]:
         context: ToolContext,
         *,
         replace_all: Annotated[bool, "replace every occurrence"] = False,
-    ) -> str:
+    ) -> ToolOutput:
         """Replace an exact piece of a file's text. It must occur once, unless replace_all is set."""
         with root.place(path) as place:
             root.check_writable(place.path)
             before = read(place)
             after, count = edited(before, old_string, new_string, replace_all=replace_all)
             said = f"Edited {place.path} ({count} replacement{'s' if count > 1 else ''})."
-            replace(place, after, before, (effects, context.key, said))
-        return said
+            made = replace(place, after, before, (effects, context.key, said))
+        return ToolOutput(Status.OK, said, made.metadata)
 
     return [write_file, edit_file]
 
@@ -82,7 +82,7 @@ def outcome(root: Confined, effects: Effects, key: str) -> ToolOutput | None:
         remove_draft(place, key)
         now = None if place.status is None else digest(read(place))
     if now == receipt.after:
-        return ToolOutput(Status.OK, receipt.said)
+        return ToolOutput(Status.OK, receipt.said, receipt.metadata)
     if now == receipt.before:
         return None
     return ToolOutput(

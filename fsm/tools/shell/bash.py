@@ -10,6 +10,7 @@ import attrs
 from fsm.tools.context import ToolContext, ToolError
 from fsm.tools.decorate import Tool, tool
 from fsm.tools.schema import Keywords
+from fsm.tools.state_dir import file_name, make
 from states.await_results import UNKNOWN
 from states.ports import ToolOutput, ToolRun
 from states.records import JSON, Status
@@ -31,6 +32,8 @@ OUTPUT: Final = 256 * 1024 * 1024
 GRACE: Final = 30.0
 """Seconds to wait for a stopped command: above SIGTERM's grace and all rounds of SIGKILL, which end by themselves."""
 SECRETS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+SCRATCH: Final = "INTERLOCK_SCRATCH"
+"""The variable that leads a command to its session's scratch directory."""
 _STARTUP: Final = ("BASH_ENV", "ENV")
 """Scripts that bash would run first: a command is itself and nothing else."""
 
@@ -63,10 +66,14 @@ def bash_tool(
             bool, "return at once with a handle for bash_output and bash_stop; for servers and watchers, not for checks"
         ] = False,
     ) -> ToolOutput:
-        """Run a shell command in the workspace: no terminal, no stdin, and nothing that it starts outlives it."""
+        """Run a shell command in the workspace: no terminal, no stdin, and nothing that it starts outlives it.
+
+        $INTERLOCK_SCRATCH is a directory for temporary files.
+        """
         if "\0" in command:
             raise ToolError("a command cannot contain a NUL character. Not started.")
         environment = {name: value for name, value in os.environ.items() if name not in hidden}
+        environment |= {SCRATCH: str(scratch_of(state_dir, context.key.rpartition(":")[0]))}
         what = Command(command, root, environment)
         if background:
             return told(ground.start(what, Limits(timeout_s or total, total, output), context))
@@ -86,6 +93,14 @@ def lost(run: ToolRun) -> ToolOutput | None:
     if run.arguments.get("background"):
         return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} If it was started, it ended with that process.")
     return reconcile(run)
+
+
+def scratch_of(state_dir: Path, session: str) -> Path:
+    """The session's own directory for what nobody needs to keep; it goes when the session is deleted."""
+    scratch = state_dir / "scratch" / file_name(session)
+    make(state_dir)
+    scratch.mkdir(parents=True, exist_ok=True)
+    return scratch
 
 
 def outcome(command: str, text: str, ended: Ended, limits: Limits, kept: Path | None) -> ToolOutput:

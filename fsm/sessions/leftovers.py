@@ -1,0 +1,22 @@
+"""What a session leaves beside the journal: receipts and copies of its writes, long outputs, scratch files."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from fsm.tools.state_dir import file_name
+
+FOLDERS: Final = ("effects", "backups", "scratch")
+"""Below the state directory, a folder for each session."""
+
+
+def remove(state_dir: Path, session: str) -> None:
+    """Remove them; what is not there is no fault. Raises OSError."""
+    for folder in FOLDERS:
+        home = state_dir / folder / file_name(session)
+        if home.is_dir():
+            shutil.rmtree(home)
+    ours = file_name(f"{session}:")
+    for kept in (state_dir / "output").glob("*.txt"):
+        if kept.name.startswith(ours) and kept.stem.removeprefix(ours).isdigit():
+            kept.unlink(missing_ok=True)

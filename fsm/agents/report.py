@@ -45,7 +45,7 @@ def begun(agent: str, session: str) -> ToolOutput:
 
 def working(agent: str, session: str, turns: int) -> ToolOutput:
     text = f"The agent {agent} is still at work (turns so far: {turns}). Ask again, with a longer wait_s."
-    return ToolOutput(Status.OK, text, {**about(agent, session), "state": "working"})
+    return ToolOutput(Status.OK, text, {**about(agent, session), "state": "working", "progress": turns})
 
 
 def about(agent: str, session: str) -> dict[str, JSON]:

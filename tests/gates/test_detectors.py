@@ -3,17 +3,21 @@
 import pytest
 from support.past import Past
 
+from fsm.agents.report import working
+from fsm.graph import GRAPH
 from gates.actions_progress import HALT, HINT, WARN, actions_progress
+from gates.gate import Gate
 from gates.on_course import EVERY, on_course
 from gates.on_course import HINT as REVIEW
+from gates.text_is_new import RETRIES, SAME, text_is_new
 from gates.tools_work import STREAK, tools_work
 from states.actions import Actions, batch_digest
 from states.contract import Budget
 from states.fold import fold
 from states.messages import Call, ToolMessage, UserMessage
 from states.names import State
-from states.records import Dispatch, Status, ToolIntent, ToolResult, UserInput, Verdict
-from states.verdicts import Fail, Pass
+from states.records import Candidate, Dispatch, Status, ToolIntent, ToolResult, UserInput, Verdict, Verification
+from states.verdicts import Fail, Pass, Retry
 
 
 def turn(past, *calls, status=Status.OK, output="same", **metadata):
@@ -192,8 +196,18 @@ def test_a_cycle_longer_than_four_is_not():
         lambda past, n: turn(past, "look", status=Status.OK if n % 7 else Status.ERROR),
         lambda past, n: turn(past, "look", revision_after=f"r{n}"),
         lambda past, n: turn(past, *["look"] * (1 + n % 6)),
+        lambda past, n: turn(past, "bash_output", output="[12:00:01] building", background="bg_1", progress=n),
+        lambda past, n: turn(past, "task_output", output="at work", **working("scout", "s:1", n).metadata),
     ],
-    ids=["another result", "other arguments", "another status", "another workspace", "another batch"],
+    ids=[
+        "another result",
+        "other arguments",
+        "another status",
+        "another workspace",
+        "another batch",
+        "a background command that goes on",
+        "an agent that goes on",
+    ],
 )
 def test_whatever_is_new_is_progress(change):
     past = Past(budget=Budget(max_turns=None))
@@ -202,6 +216,26 @@ def test_whatever_is_new_is_progress(change):
 
     assert past.state is State.PROVIDER_TURN
     assert not hints(past, actions_progress)
+
+
+@pytest.mark.parametrize("metadata", [{"progress": 7}, working("scout", "s:1", 7).metadata], ids=["command", "agent"])
+def test_looking_at_something_that_does_not_go_on_is_standing_still(metadata):
+    past = Past(budget=Budget(max_turns=None))
+    for _ in range(HALT):
+        turn(past, "look", output="still at work", **metadata)
+
+    assert past.state is State.FAILED
+
+
+def test_a_cycle_that_is_left_before_the_limit_is_forgiven():
+    past = Past(budget=Budget(max_turns=None))
+    for number in range(HALT):
+        turn(past, f"tool_{number % 2}")
+    turn(past, "something else")
+
+    assert past.history.actions.still == 1
+    assert len(hints(past, actions_progress)) == 1
+    assert past.state is State.PROVIDER_TURN
 
 
 def test_times_and_addresses_are_nothing_new():
@@ -274,3 +308,96 @@ def test_an_empty_past_stands_on_nothing():
     assert Actions().after(b"a").still == 1
     assert Actions().after(b"a").after(b"a").still == 2
     assert Actions().after(b"a").after(b"b").still == 1
+
+
+# --- saying the same ---------------------------------------------------------------------------------------------
+
+
+class Unmoved(Gate):
+    """Finds every candidate wanting, without end: what then ends a run is the repeated text."""
+
+    name = "unmoved"
+    may = (Retry,)
+
+    def judge(self, history):
+        return Retry("something is missing", "Something is missing.")
+
+
+STRICT = GRAPH.with_gate(Unmoved(), "verify")
+
+
+def final(past, text):
+    past.says(text).move(STRICT).add(Candidate(past.history.turn_seq)).move(STRICT)
+    if past.state is State.VERIFY:
+        past.add(Verification(past.history.candidate)).move(STRICT)
+    return past
+
+
+def asked(past):
+    return sum(
+        isinstance(entry.record, Verdict)
+        and entry.record.gate == text_is_new.name
+        and isinstance(entry.record.ruling, Retry)
+        for entry in past.entries
+    )
+
+
+def test_every_third_time_the_same_final_asks_for_another_strategy_and_then_the_run_is_stuck():
+    past = Past()
+    for number in range(1, SAME * (RETRIES + 1)):
+        past = final(crashed(past), "all done")  # a crash before each: it refills nothing
+        assert past.state is State.PROVIDER_TURN
+        assert asked(past) == number // SAME
+    final(past, "all done")
+
+    assert past.state is State.FAILED
+    assert end(past) == Fail("stuck", "the model gave the same final answer 9 times")
+
+
+def test_space_around_a_text_makes_no_other_text():
+    past = Past()
+    for text in ("all done", " all done", "all done\n"):
+        final(past, text)
+
+    assert asked(past) == 1
+
+
+def test_another_text_begins_the_count_anew():
+    past = Past()
+    for text in ("all done", "all done", "well, nearly", "all done", "all done"):
+        final(past, text)
+
+    assert asked(past) == 0
+    assert past.history.same_text == SAME - 1
+
+
+# --- each its own counter ----------------------------------------------------------------------------------------
+
+
+def counters(past):
+    history = past.history
+    return {
+        tools_work: max(history.failing.values(), default=0),
+        on_course: history.hints.get(on_course.name, 0),
+        actions_progress: max(0, history.actions.still - 1),
+        text_is_new: max(0, history.same_text - 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("detector", "provoke"),
+    [
+        (tools_work, lambda past, n: turn(past, ("look", f'{{"n":{n}}}'), status=Status.ERROR)),
+        (actions_progress, lambda past, n: turn(past, "look")),
+        (text_is_new, lambda past, n: final(past, "all done")),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_what_one_detector_counts_is_nothing_to_the_others(detector, provoke):
+    past = Past()
+    for number in range(EVERY - 1):
+        provoke(past, number)
+
+    counted = counters(past)
+    assert counted.pop(detector) > 1
+    assert set(counted.values()) == {0}

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import attrs
 import orjson
@@ -11,6 +12,7 @@ from states.ports import ToolSpec
 from .graph import Graph
 
 
+@lru_cache(maxsize=64)
 def graph_digest(graph: Graph) -> str:
     """Equal for tables with the same rows, in the same order, asking gates of the same names."""
     lines = (f"{row.source} {row.event} [{', '.join(g.name for g in row.guards)}] {row.target}\n" for row in graph)

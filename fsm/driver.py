@@ -93,6 +93,8 @@ class Driver:
     _refused: bool = False
     """The store would not take what is staged."""
     _activity: "asyncio.Task[None] | None" = None
+    _since: tuple[float, float] | None = None
+    """The wall clock and the steady one, when this process began."""
     _cancellation: Cancellation | None = None
 
     # --- driving ------------------------------------------------------------------------------------------------
@@ -193,8 +195,16 @@ class Driver:
         if self.history.budget.seconds is None or self.history.state not in _LONG:
             return None
         ours = self.history.fence == self.claim.fence  # else the run lay still since the last record
-        since = max(0.0, self.world.clock.now() - self.history.at) if ours else 0.0
+        since = max(0.0, self._now() - self.history.at) if ours else 0.0
         return max(0.0, self.history.budget.seconds - self.history.seconds - since)
+
+    def _now(self) -> float:
+        """Seconds since the epoch that never jump within one process: a run's time is counted from its entries."""
+        clock = self.world.clock
+        if self._since is None:
+            self._since = clock.now(), clock.monotonic()
+        began, steady = self._since
+        return began + clock.monotonic() - steady
 
     def _caller_cancels(self) -> None:
         if self.caller_cancelled:
@@ -269,7 +279,7 @@ class Driver:
             clean = self.redactor.body(body)
             if clean != body:
                 kept = decode(clean)
-            entry = Entry(self.history.seq + 1, self.world.clock.now(), self.claim.fence, kept)
+            entry = Entry(self.history.seq + 1, self._now(), self.claim.fence, kept)
             apply(self.history, entry)
             seals = kept.sealed if isinstance(kept, StopAnswer) else None
             self._staged.append(Draft(entry, kind_of(kept), clean, seals))

@@ -64,8 +64,11 @@ class Opening:
         if history.state in ENDS:
             return (started, *budget, *permission, *words) if words or waiting else None
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
-        lost = history.turns > 0 and history.state in TOWARD_MODEL and not history.closing
-        return (*((Interruption(),) if lost else ()), *approvals, *budget, *permission, *words, *resumed)
+        lost = (Interruption(),) if history.turns > 0 and history.state in TOWARD_MODEL and not history.closing else ()
+        opened = (*lost, *approvals, *budget, *permission, *words, *resumed)
+        if not opened and history.budget.seconds is not None and not history.closing:
+            return (BudgetChange(history.budget),)  # work is timed from a record of the process that does it
+        return opened
 
     def _words(self) -> tuple[UserInput, ...]:
         if self.follow_up is not None:

@@ -1,9 +1,10 @@
 """The harness that users get: shows that a loop keeps its invariants, with their gates, tools and rows.
 
-`shape` reads the table, `explore` searches what it can do, `walk` and `paths` drive the real loop, `crash` kills it.
+`shape` reads the table, `explore` searches what it can do, `simulate`, `walk` and `paths` drive the real loop, `crash`
+kills it, `powerloss` cuts the power. `prove` is all of them.
 """
 
 from .broken import Broken
-from .proof import cli_check
+from .proof import Proof, cli_check, prove
 
-__all__ = ["Broken", "cli_check"]
+__all__ = ["Broken", "Proof", "cli_check", "prove"]

@@ -51,9 +51,12 @@ class Plan:
     model = "planned"
     secrets: Sequence[str] = ()
 
+    def __init__(self, turns: int = TURNS) -> None:
+        self.turns = turns
+
     async def stream(self, request: Request) -> AsyncGenerator[TextDelta | Reply]:
         turn = sum(isinstance(message, AssistantMessage) for message in request.messages)
-        if turn < TURNS:
+        if turn < self.turns:
             yield Reply((Call("", ORDER[turn % len(ORDER)], f'{{"turn":{turn}}}'),), Finish.CALLS, model=self.model)
         else:
             yield Reply((Text("all done"),), Finish.STOP, model=self.model)
@@ -115,6 +118,11 @@ class Swept:
     commits: int
     points: int
     unknown: int
+
+    def __str__(self) -> str:
+        return (
+            f"killed at {self.points} points of {self.commits} commits, resumed each time; {self.unknown} calls unknown"
+        )
 
 
 def sweep(make_loop: MakeLoop, folder: Path, *, claims: tuple[Held, ...] = (), task: str = "the task") -> Swept:

@@ -33,7 +33,7 @@ MakeLoop = Callable[..., Loop]
 PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
 _STAGED: Final = frozenset(spec.name for spec in SPECS)
-STORE_FAILED: Final = frozenset({"message_persistence_failed", "tool_persistence_failed"})
+STORE_FAILED: Final = frozenset({"message_persistence_failed", "tool_persistence_failed", "journal_failed"})
 """Reasons of a run whose store failed."""
 
 
@@ -45,6 +45,8 @@ class Process:
     model: Prompter
     bench: Bench
     task: "asyncio.Task[Result] | None" = None
+    over: bool = False
+    """It had nothing more to write when it lost the session: its run rested, or its store had failed."""
 
     async def drop(self) -> None:
         """End it without letting it do anything more: its claim is gone, so it can write nothing."""
@@ -52,6 +54,19 @@ class Process:
             self.task.cancel()
             with suppress(asyncio.CancelledError, JournalError):
                 await self.task
+
+
+def graph_of(make_loop: MakeLoop) -> Graph:
+    """The table of the loops that it makes."""
+    nobody = Ledger(lambda _: None, lambda _: False)
+    probe = make_loop(
+        provider=Prompter(nobody, lambda _: ()),
+        tools=Bench(nobody, StageWorkspace()),
+        journal=MemoryJournal(),
+        clock=StageClock(),
+        workspace=StageWorkspace(),
+    )
+    return probe.graph
 
 
 class Deeds:
@@ -64,7 +79,8 @@ class Deeds:
 
     def __init__(self) -> None:
         super().__init__()
-        self.clock, self.workspace = StageClock(), StageWorkspace()
+        self.clock: StageClock = StageClock()
+        self.workspace = StageWorkspace()
         self.faults: list[Fault] = []
         self.journal = MemoryJournal(self._next_fault(), after=self._appended, now=self.clock.now)
         self.ledger = Ledger(self._intent, self._answered)
@@ -164,7 +180,8 @@ class Deeds:
             self._ended(task)
         for zombie in [zombie for zombie in self.zombies if zombie.task is not None and zombie.task.done()]:
             self.zombies.remove(zombie)
-            self._lost(zombie.task)
+            if not zombie.over:
+                self._lost(zombie.task)
         problems = self.ledger.problems + [problem for track in self.tracks.values() for problem in track.problems]
         if problems:
             raise Broken("walk", problems[0])
@@ -202,6 +219,8 @@ class Deeds:
         if task is None or task.cancelled():
             return
         error = task.exception()
+        if error is None and task.result().reason in STORE_FAILED:  # the store failed for all before it could tell
+            return
         self._require(isinstance(error, Fenced), f"a process that had lost the session ended with {error!r}")
 
     def _require(self, holds: bool, why: str) -> None:
@@ -229,6 +248,7 @@ class Deeds:
         self.here.task = asyncio.create_task(self.here.loop.run("the task", session=self.session, on_event=self._shown))
 
     async def take_up(self, start: Prefix) -> None:
+        self.faults.clear()
         self._new_session()
         claim = await self.journal.claim(self.session, create=True)
         rows, track = Counter(self.visited), self.track
@@ -254,7 +274,7 @@ class Deeds:
 
     async def cancel_idle(self) -> None:
         process = self.here or self._process()
-        self.faults.clear()
+        self.faults.clear()  # a store that fails here fails the caller, who is no run
         rests = self.history.state in RESTING
         stopped = await process.loop.cancel(self.session, "not wanted any more")
         self._require(stopped is not rests, f"cancelling in {self.history.state} said {stopped}")
@@ -281,9 +301,10 @@ class Deeds:
 
     async def take_over(self) -> None:
         """The store gives the session to another process; this one does not know it yet."""
-        if self.here is None:
+        if self.here is None or not self.journal.held(self.session):  # two that only begin are told apart by the store
             return
         self.here.bench.dead = True
+        self.here.over = self.failed_commit or self.history.state in RESTING
         self.zombies.append(self.here)
         self.here = None
         self.journal.crash()

@@ -45,7 +45,7 @@ from states.records import (
 
 from . import explore
 from .broken import Broken
-from .claims import STANDARD, gates_were_asked, passes_of
+from .claims import STANDARD, Claim, gates_were_asked, passes_of
 from .deeds import MakeLoop
 from .explore import Report
 from .moves import Move, after, told
@@ -275,10 +275,17 @@ class _Clock(StageClock):
         self.cancels = False
 
     def now(self) -> float:
+        self._asked()
+        return super().now()
+
+    def monotonic(self) -> float:
+        self._asked()
+        return super().monotonic()
+
+    def _asked(self) -> None:
         if self.cancels:
             self.cancels = False
             self.outside.stop()
-        return super().now()
 
 
 class _Workspace(StageWorkspace):
@@ -304,7 +311,7 @@ class _Workspace(StageWorkspace):
 # --- following --------------------------------------------------------------------------------------------------
 
 
-async def follow(make_loop: MakeLoop, plan: Plan, file: Path) -> History:
+async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Claim, ...] = ()) -> History:
     """Play a plan on a loop with a new journal in `file`. Raises Broken if its row is not taken, or a claim breaks."""
     outside, journal = Cued(plan), open_journal(file)
     loop = make_loop(
@@ -331,7 +338,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path) -> History:
                 on_event=outside.shown,
             )
         entries = await journal.read(SESSION)
-    track = Track(loop.graph, (*STANDARD, gates_were_asked(passes_of(loop.graph))), History(SESSION))
+    track = Track(loop.graph, (*STANDARD, gates_were_asked(passes_of(loop.graph)), *claims), History(SESSION))
     for entry in entries:
         track.take(entry)
     story = [f"{row.source} -- {row.event} --> {row.target}" for row in track.rows]
@@ -342,13 +349,14 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path) -> History:
     return track.history
 
 
-def replay(make_loop: MakeLoop, folder: Path) -> int:
+def replay(make_loop: MakeLoop, folder: Path, *, claims: tuple[Claim, ...] = ()) -> int:
     """Follow every path; how many there were. Raises Broken at the first that fails.
 
     make_loop: takes provider, tools, journal, clock, workspace, contract, budget and permission by name.
+    claims: further ones.
     """
     outside = Cued(Plan(Row(State.FAILED, Event.RESUMED, (), State.FAILED)))
     every = plans(explore.checked(make_loop(provider=outside, tools=outside, journal=folder / "0.db").graph))
     for number, plan in enumerate(every, 1):
-        asyncio.run(follow(make_loop, plan, folder / f"{number}.db"))
+        asyncio.run(follow(make_loop, plan, folder / f"{number}.db", claims))
     return len(every)

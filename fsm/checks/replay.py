@@ -1,6 +1,7 @@
 """Makes journals of explored histories, so that a real loop can go on from them."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import attrs
 
@@ -13,8 +14,9 @@ from states.history import History
 from states.ports import Draft, ToolSpec
 from states.records import Entry, Record, RunStarted, StopAnswer, Transition
 
-from .explore import Report
+from .explore import Report, checked
 from .moves import Move, after
+from .stage import SPECS, StageClock
 
 
 @attrs.frozen
@@ -40,6 +42,12 @@ def prefixes(report: Report, graph: Graph, specs: Iterable[ToolSpec], at: float)
                 name = f"{_short(row)} {'after' if not hint else 'before'} {path[-2].label}"
                 found.setdefault(name, Prefix(name, drafts(moves, records, at), hint))
     return list(found.values())
+
+
+@lru_cache(maxsize=8)
+def starts(graph: Graph) -> tuple[Prefix, ...]:
+    """Every past that `explore` found, for a loop with the stage's tools to go on from."""
+    return tuple(prefixes(checked(graph), graph, SPECS, StageClock().time))
 
 
 def _short(row: Row) -> str:

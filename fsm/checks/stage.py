@@ -169,7 +169,9 @@ class Bench:
         return None
 
     def finish(self, waiting: Waiting, status: Status, *, exit_status: int = 0) -> None:
-        """Let a tool end: with its effect, unless it failed."""
+        """Let a tool end: with its effect, unless it failed. One that was stopped meanwhile has ended."""
+        if waiting.cue.done():
+            return
         run = waiting.run
         if status is Status.OK:
             self.effect(waiting)

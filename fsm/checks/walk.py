@@ -7,7 +7,6 @@ durable, as an event is shown, and as the run ends. Rows of the table that no wa
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 try:
@@ -18,29 +17,26 @@ except ModuleNotFoundError as error:
     ) from error
 
 from fsm.graph import Graph, Row
-from fsm.journal.memory import MemoryJournal
 from states.names import Event, State
 
-from . import explore
 from .broken import Broken
+from .choices import Choice
 from .claims import STANDARD, Claim, gates_were_asked, passes_of
-from .deeds import MakeLoop
+from .deeds import MakeLoop, graph_of
 from .moves import told
-from .replay import Prefix, prefixes
-from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
-from .walker import Choice, Walker
+from .replay import Prefix, starts
+from .walker import Walker
 
 NOT_JOURNALED: Final = "when the store fails, nothing can be written down about it"
-SHARE: Final = 0.8
+SHARE: Final = 0.7
 """Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them."""
 ENOUGH: Final = 100
 FOLLOWED: Final = 6
 """Steps for which each past is followed before the random walks begin."""
 
 
-@lru_cache(maxsize=8)
-def _starts(graph: Graph) -> tuple[Prefix, ...]:
-    return tuple(prefixes(explore.checked(graph), graph, SPECS, StageClock().time))
+_named: Final[Counter[tuple[str, str]]] = Counter()
+"""Names that were given to classes, by module: two of one name would share their examples."""
 
 
 def of(
@@ -48,22 +44,19 @@ def of(
     *,
     claims: tuple[Claim, ...] = (),
     exempt: Mapping[Row, str] | None = None,
-    name: str = "Walk",
+    name: str = "",
 ) -> type:
     """A class whose `.TestCase` walks the loops that `make_loop` makes, as many and as far as Hypothesis is set to.
 
-    claims: further ones. exempt: rows that need not be taken, with the reason. name: two walks of one test module need
-    two, since Hypothesis files its examples under it.
+    claims: further ones. exempt: rows that need not be taken, with the reason. name: of the class (default: after
+    `make_loop`). Hypothesis files its examples under it, so a second one of a name gets a number.
     """
-    probe = make_loop(
-        provider=Prompter(Ledger(lambda _: None, lambda _: False), lambda _: ()),
-        tools=Bench(Ledger(lambda _: None, lambda _: False), StageWorkspace()),
-        journal=MemoryJournal(),
-        clock=StageClock(),
-        workspace=StageWorkspace(),
-    )
-    graph = probe.graph
+    graph = graph_of(make_loop)
     module = getattr(make_loop, "__module__", __name__)
+    name = name or f"Walk_{getattr(make_loop, '__name__', 'loop')}"
+    _named[module, name] += 1
+    if _named[module, name] > 1:
+        name = f"{name}_{_named[module, name]}"
     members = {
         "__module__": module,
         "__qualname__": f"{name}Machine",
@@ -77,7 +70,7 @@ def of(
 
     class Case(machine.TestCase):  # type: ignore[name-defined,misc]  # Hypothesis makes this class at run time
         def runTest(self) -> None:  # noqa: N802  unittest's name
-            machine.starts = _starts(graph)
+            machine.starts = starts(graph)
             machine.visited.clear()
             super().runTest()
             alone = Counter(machine.visited)

@@ -18,6 +18,7 @@ from .doctor import doctor
 from .export import export
 from .follow_up import follow_up
 from .fork import fork
+from .replay_case import replay_case
 from .report import report
 from .resume import resume
 from .run import run
@@ -57,7 +58,20 @@ def interlock(debug: bool) -> None:
 
 
 _ABOUT_SESSIONS = (sessions, show, changes, undo, follow_up, fork, title, delete, export, take_in)
-for _command in (run, resume, steer, cancel, *_ABOUT_SESSIONS, audit, report, diagram, check, doctor, demo):
+for _command in (
+    run,
+    resume,
+    steer,
+    cancel,
+    *_ABOUT_SESSIONS,
+    audit,
+    report,
+    diagram,
+    check,
+    replay_case,
+    doctor,
+    demo,
+):
     interlock.add_command(_command)
 
 

@@ -94,6 +94,10 @@ class MemoryJournal:
             state.lost, state.holder = state.lost or state.holder is not None, None
             del state.rows[state.synced :]
 
+    def held(self, session: str) -> bool:
+        """Somebody runs it."""
+        return session in self._sessions and self._sessions[session].holder is not None
+
     async def claim(self, session: str, *, create: bool = False) -> Claim:
         self._check_end()
         if create:

@@ -4,9 +4,13 @@ import subprocess
 import sys
 
 import attrs
+import pytest
 
-from fsm.checks import cli_check
+from fsm.checks import Broken, cli_check, proof, prove
+from fsm.cli import call
 from fsm.graph import GRAPH, Row
+from fsm.loop import Loop
+from states.errors import ConfigError
 from states.names import Event, State
 
 
@@ -39,7 +43,60 @@ def test_what_only_the_search_finds_is_told_as_a_story():
 
 
 def test_only_the_walk_needs_hypothesis():
-    code = "import sys; from fsm.checks import crash, explore, paths, shape; print('hypothesis' in sys.modules)"
+    layers = "crash, explore, paths, powerloss, proof, shape, simulate"
+    code = f"import sys; from fsm.checks import {layers}; print('hypothesis' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"
+
+
+# --- all layers -----------------------------------------------------------------------------------------------------
+
+
+def make_loop(**parts):
+    return Loop(**parts)
+
+
+def no_turn(before, move, now):
+    return "a turn" if now.turns else None
+
+
+def test_a_loop_is_proved_by_the_layers_of_its_profile(monkeypatch, tmp_path):
+    monkeypatch.setitem(proof.PROFILES, "quick", attrs.evolve(proof.PROFILES["quick"], histories=5))
+
+    said = str(prove(make_loop, cases=None))
+
+    assert said.startswith(f"profile quick\nshape: {len(GRAPH)} rows, nothing to object to\nsimulate: 5 histories, ")
+    with pytest.raises(Broken, match="no_turn: a turn"):
+        prove(make_loop, claims=(no_turn,), cases=tmp_path)
+    assert list(tmp_path.glob("no_turn-*.json"))
+
+
+def test_a_table_that_is_no_sound_one_is_not_driven():
+    rogue = (Row(State.PROVIDER_TURN, Event.REPLIED, (), State.FINALIZE), *GRAPH)
+
+    with pytest.raises(Broken, match="no gate has to pass for it"):
+        prove(lambda **parts: Loop(**parts, graph=rogue), cases=None)
+
+
+def test_a_profile_that_is_not_there_is_named():
+    with pytest.raises(ConfigError, match="there is no profile 'deep'; there are: quick, ci, nightly"):
+        prove(make_loop, profile="deep")
+
+
+def test_the_command_proves_a_function_that_makes_loops(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(proof.PROFILES, "quick", attrs.evolve(proof.PROFILES["quick"], histories=5))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "agent_of_mine.py").write_text(
+        "from fsm import Loop\nLESS = 3\ndef make_loop(**parts):\n    return Loop(**parts)\n"
+        "def bad(**parts):\n    return Loop(**parts, graph=Loop(**parts).graph[1:])\n"
+    )
+
+    assert call(["check", "agent_of_mine:make_loop"]) == 0
+    assert "agent_of_mine:make_loop: profile quick" in capsys.readouterr().out
+    assert call(["check", "agent_of_mine:bad"]) == 1
+    assert "no row takes replied" in capsys.readouterr().out
+    assert call(["check", "agent_of_mine:LESS"]) == 2
+    assert "neither a table, nor a Loop, nor a function" in capsys.readouterr().err
+    assert call(["check", "--profile", "ci"]) == 2

@@ -30,7 +30,7 @@ FEW = settings(
 )
 
 
-def walked(**options):
+def walked(make_loop=make_loop, **options):
     machine = walk.of(make_loop, name="Planted", **options).machine
     machine.starts = ()  # from the start only: a planted fault must not need a rare past
     with pytest.raises(Broken) as caught:
@@ -154,7 +154,11 @@ def test_a_store_without_a_fence_is_seen(monkeypatch):
     for other in ("_asks", "_results"):  # a new owner that finds work begun writes at once: take it over before that
         monkeypatch.setattr(walker.Walker, other, lambda self, here: [])
 
-    assert walked()
+    def untimed(**parts):
+        """With seconds to count, whoever takes a run up writes at once, and a zombie's numbers are old."""
+        return Loop(**parts, contract=Contract(checks=("test",)), budget=Budget(max_turns=None))
+
+    assert walked(untimed)
 
 
 def test_a_walk_that_gets_nowhere_fails():
@@ -169,3 +173,10 @@ def test_two_walks_do_not_share_their_examples():
     assert one.TestCase.__name__ != two.TestCase.__name__
     assert one.machine.__qualname__ != two.machine.__qualname__
     assert one.TestCase.__module__ == __name__
+
+
+def test_a_second_walk_of_one_name_gets_a_name_of_its_own():
+    one, two, unnamed = walk.of(make_loop, name="Same"), walk.of(make_loop, name="Same"), walk.of(make_loop)
+
+    assert (one.__name__, two.__name__) == ("Same", "Same_2")
+    assert unnamed.TestCase.__name__.startswith("Walk_make_loop")

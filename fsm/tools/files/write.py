@@ -10,6 +10,7 @@ from states.records import Status
 from .confined import Confined
 from .content import is_binary, read
 from .effects import Effects, digest
+from .path_locks import alone
 from .replace import remove_draft, replace
 
 
@@ -25,7 +26,7 @@ def write_tools(root: Confined, effects: Effects) -> list[Tool]:
     ) -> ToolOutput:
         """Create a file, or replace its whole content. Missing directories are made."""
         body = content.encode()
-        with root.place(path, make_parents=True) as place:
+        with alone(root.root / path, lambda: context.cancelled), root.place(path, make_parents=True) as place:
             root.check_writable(place.path)
             before = None if place.status is None else read(place)
             said = f"{'Created' if before is None else 'Replaced'} {place.path} ({len(body):,} bytes)."
@@ -42,7 +43,7 @@ def write_tools(root: Confined, effects: Effects) -> list[Tool]:
         replace_all: Annotated[bool, "replace every occurrence"] = False,
     ) -> ToolOutput:
         """Replace an exact piece of a file's text. It must occur once, unless replace_all is set."""
-        with root.place(path) as place:
+        with alone(root.root / path, lambda: context.cancelled), root.place(path) as place:
             root.check_writable(place.path)
             before = read(place)
             after, count = edited(before, old_string, new_string, replace_all=replace_all)

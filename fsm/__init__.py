@@ -21,8 +21,10 @@ from states.contract import Budget, Contract, Permission  # noqa: E402
 from states.errors import InterlockError  # noqa: E402
 from states.history import History  # noqa: E402
 from states.names import Event, State  # noqa: E402
+from states.rules import Rules  # noqa: E402
 from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor  # noqa: E402
 
+from .approvals import ApprovalAnswer, ApprovalRequest  # noqa: E402
 from .graph import GRAPH, Graph, Row, Table, default_graph, table  # noqa: E402
 from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
@@ -52,6 +54,8 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "GRAPH",
     "Agent",
+    "ApprovalAnswer",
+    "ApprovalRequest",
     "Budget",
     "Contract",
     "Event",
@@ -70,6 +74,7 @@ __all__ = [
     "Result",
     "Retry",
     "Row",
+    "Rules",
     "RunStatus",
     "State",
     "Suspend",

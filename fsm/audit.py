@@ -11,6 +11,7 @@ import attrs
 
 from gates.checks_passed import shown as proven_kinds
 from gates.output_schema import fits
+from gates.permission import permit
 from gates.phrases import understanding
 from states.codec import encode
 from states.dispatch_tools import canonical, parse
@@ -40,6 +41,7 @@ from states.records import (
     Understood,
     Verdict,
 )
+from states.rules import DELEGATES, Leave
 from states.verdicts import Ruling
 
 from .digests import graph_digest
@@ -180,8 +182,8 @@ def _of_fact(entry: Entry, history: History) -> str | None:
     match entry.record:
         case AssistantTurn() | Prestart() as record:
             return _of_turn(history, record, entry.seq)
-        case ToolIntent(call=call, name=name, arguments=arguments):
-            return _of_intent(history, call, name, arguments)
+        case ToolIntent() as intent:
+            return _of_intent(history, intent)
         case Evidence() as evidence:
             return _of_evidence(history, evidence)
         case OutputAccepted(value=value) if not fits(history.contract.output_schema, value):
@@ -200,7 +202,10 @@ def _of_fact(entry: Entry, history: History) -> str | None:
 def _of_turn(history: History, record: Prestart | AssistantTurn, seq: int) -> str | None:
     """Whether the calls that ran ahead are those that the turn then asks for. The fold looks at their places."""
     if isinstance(record, Prestart):
-        return None if _spelled(record.arguments) == record.arguments else f"call {record.call} was started oddly"
+        if _spelled(record.arguments) != record.arguments:
+            return f"call {record.call} was started oddly"
+        found = permit(history, record.name, parse(record.arguments), reads=True)
+        return None if found.leave is Leave.ALLOW else f"call {record.call} was started early, against: {found.why}"
     if record.saw >= seq:
         return f"a turn that saw record {record.saw}, which did not exist yet"
     for call in calls_of(record.blocks):
@@ -218,7 +223,8 @@ def _spelled(arguments: str) -> str | None:
         return None
 
 
-def _of_intent(history: History, call: str, name: str, arguments: str) -> str | None:
+def _of_intent(history: History, intent: ToolIntent) -> str | None:
+    call, name, arguments = intent.call, intent.name, intent.arguments
     state = history.calls.get(call)
     if state is None:
         return None  # the fold says so in its own words
@@ -227,6 +233,10 @@ def _of_intent(history: History, call: str, name: str, arguments: str) -> str | 
         return f"call {call} was started with arguments that are no JSON"
     if (name, arguments) != (state.call.name, asked):
         return f"call {call} was started as {name} {arguments}; the model asked for {state.call.name} {asked}"
+    found = permit(history, name, parse(arguments), reads=intent.read_only, delegates=intent.leave == DELEGATES)
+    granted = state.approval is not None and state.approval.granted
+    if found.leave is Leave.DENY or (found.leave is Leave.ASK and not granted):
+        return f"call {call} was started, against: {found.why}"
     return None
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
+from states.rules import Rules
 
 from .setup import STATE_DIR
 
@@ -52,6 +53,8 @@ LIMITS: Final[Mapping[str, str]] = {
     "budget_reserve": "reserve",
 }
 """Settings and the limits of `Budget` that they are."""
+RULES: Final = ("allow", "ask", "deny")
+"""Kinds of rules; in the file they stand under `[permission]`, beside `mode`."""
 
 
 class Origin(StrEnum):
@@ -88,6 +91,9 @@ class Settings:
     prestart: tuple[str, ...] = READERS
     require: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
+    rules: Rules = Rules()
+    rules_from_file: Rules = Rules()
+    """Those of them that the workspace's file says."""
     tools: tuple[str, ...] | None = None
     """Names and patterns of the tools that are offered; None offers all."""
     max_turns: int | None = None
@@ -189,6 +195,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "record": _TEXT,
     "journal": _TEXT,
     "permission": _TEXT,
+    **dict.fromkeys(RULES, _Kind(_commands, 'a list of rules such as ["bash(git status*)"]')),
     "system": _TEXT,
     "schema": _TEXT,
     "prestart": _Kind(_words, 'a list of tools such as ["read_file"], or []'),
@@ -224,6 +231,15 @@ def read_file(workspace: Path) -> dict[str, Value]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
+    permission = said.get("permission")
+    if isinstance(permission, dict):
+        del said["permission"]
+        for key in permission:
+            if key not in ("mode", *RULES):
+                raise ConfigError(f"{path}: unknown setting {key!r} in [permission]; known: mode, {', '.join(RULES)}")
+        said |= {"permission" if key == "mode" else key: value for key, value in permission.items()}
+    elif misplaced := [key for key in RULES if key in said]:
+        raise ConfigError(f"{path}: {misplaced[0]} stands under [permission], where the mode is called mode")
     return {key: _value(path, key, value) for key, value in said.items()}
 
 
@@ -267,6 +283,10 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged.setdefault("api-key-env", dialect.key)
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
     fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))
+    fields["rules"] = Rules(*(_listed(found.get(kind)) + _listed(given.get(kind)) for kind in RULES))
+    fields["rules_from_file"] = Rules(*(_listed(found.get(kind)) for kind in RULES))
+    for kind in RULES:
+        fields.pop(kind, None)
     fields["permission_from"] = _origin("permission", given, "", found)
     fields["base_url_from"] = _origin("base-url", given, from_environment, found)
     return Settings(**fields)  # type: ignore[arg-type]  # every value was checked against its key's kind

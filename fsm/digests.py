@@ -21,5 +21,8 @@ def graph_digest(graph: Graph) -> str:
 
 def tools_digest(specs: Sequence[ToolSpec]) -> str:
     """Equal for the same tools with the same schemas and declarations, in any order."""
-    plain = sorted((attrs.asdict(spec) for spec in specs), key=lambda spec: str(spec["name"]))
+    plain = sorted(
+        (attrs.asdict(spec, filter=attrs.filters.exclude("reads")) for spec in specs),
+        key=lambda spec: str(spec["name"]),
+    )
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -15,6 +15,7 @@ from typing import Final
 import attrs
 
 from gates.gate import Asked, Gate
+from gates.permission import permit
 from gates.phrases import understanding
 from states import ACTIVITIES
 from states.ahead import Ahead
@@ -38,6 +39,7 @@ from states.ports import (
 )
 from states.prestart import lost
 from states.records import (
+    JSON,
     Cancellation,
     Entry,
     Failed,
@@ -53,9 +55,11 @@ from states.records import (
     UserInput,
     Verdict,
 )
+from states.rules import Permit
 from states.verdicts import WaitsFor
 
 from . import events
+from .approvals import Approver, ask
 from .graph import Graph
 from .machine import Decision, decide
 from .reasons import reason_of
@@ -88,6 +92,8 @@ class Driver:
     broken: Failed | None = None
     """Why the store stopped the run; then nothing of its end is durable."""
     caller_cancelled: bool = False
+    approver: Approver | None = None
+    """Who answers approvals while the run goes on."""
     _staged: list[Draft] = attrs.field(factory=list)
     _flushing: asyncio.Lock = attrs.field(factory=asyncio.Lock)
     _refused: bool = False
@@ -318,6 +324,16 @@ class Driver:
     @property
     def tools(self) -> Toolbox:
         return self.world.tools
+
+    def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
+        return permit(self.history, name, arguments, reads=reads, delegates=delegates)
+
+    @property
+    def answers_at_once(self) -> bool:
+        return self.approver is not None
+
+    async def approvals(self) -> tuple[Record, ...]:
+        return await ask(self.approver, self.history) if self.approver else ()
 
     async def inputs(self) -> tuple[UserInput, ...]:
         notes = await self.journal.notes(self.claim.session, self.history.noted)

@@ -20,9 +20,11 @@ from states.names import ENDS, RESTING, State
 from states.output import schema_digest
 from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Workspace
 from states.records import JSON, Failed, RunStarted
+from states.rules import Rules
 
 from . import events
 from .admission import Admission
+from .approvals import Approver
 from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
@@ -41,6 +43,7 @@ from .setup import (
     as_journal,
     as_permission,
     as_prestart,
+    as_rules,
     as_toolbox,
     as_workspace,
     check_contract,
@@ -79,6 +82,10 @@ class Loop(Sessions):
     journal: a path (SQLite), ":memory:" (lost with the process), or a `Journal`. By default
         `.interlock/journal.db` under the workspace, else under the current folder.
     contract, budget: what each run owes and may spend.
+    rules: calls that run unasked, wait for a person or never run: `Rules(allow=["bash(git *)"], deny=["bash(rm *)"])`.
+        A session keeps those that it began with.
+    on_approval: answers approvals while the run goes on (takes an `ApprovalRequest`, gives an `ApprovalAnswer`, True,
+        False, or None to leave it open); without it the run rests.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
     permission: "full" (the caller chose the tools), "ask" or "plan".
@@ -103,6 +110,8 @@ class Loop(Sessions):
         budget: Budget = Budget(),
         output: "type | Mapping[str, JSON] | None" = None,
         permission: Permission | str = Permission.FULL,
+        rules: Rules | Mapping[str, Iterable[str]] | None = None,
+        on_approval: Approver | None = None,
         only: Iterable[str] | None = None,
         system: str = BASE,
         agents: "Iterable[Agent]" = (),
@@ -142,6 +151,8 @@ class Loop(Sessions):
         self._secrets += tuple(self._own_tools.secrets) if isinstance(self._own_tools, Living) else ()
         self._tools = with_crew(self._own_tools, self._crew)
         self._only = as_only(only, self._tools)
+        self._rules = as_rules(rules, None if lineage else self._tools.specs)
+        self._on_approval = on_approval
 
     @property
     def graph(self) -> Graph:
@@ -175,14 +186,17 @@ class Loop(Sessions):
         approve: Sequence[str] = (),
         deny: Sequence[str] = (),
         reason: str = "",
+        remember: bool | Sequence[str] = False,
         budget: Budget | None = None,
         permission: Permission | str | None = None,
+        rules: Rules | Mapping[str, Iterable[str]] | None = None,
         on_event: Publish = _ignore,
     ) -> Result:
         """Go on with a session: after a crash, a rest, or (with a message) a finished run.
 
         approve, deny: calls that wait for an approval; `reason` is read by the model.
-        budget, permission: replace the run's own from here on, on record.
+        remember: calls like those that are approved (or like these of them) run unasked from here on, in this session.
+        budget, permission: replace the run's own from here on, on record. rules: are added to the session's, likewise.
         Without a message a finished run's result is returned again: an answer that was lost on its way to the caller
         is delivered, and no model is asked. Follow-ups that are queued then begin.
         """
@@ -191,6 +205,8 @@ class Loop(Sessions):
             approve=tuple(approve),
             deny=tuple(deny),
             reason=reason,
+            remember=tuple(approve) if remember is True else tuple(remember or ()),
+            rules=as_rules(rules, self._tools.specs),
             budget=self._priced(budget) if budget else None,
             permission=as_permission(permission) if permission else None,
         )
@@ -246,6 +262,8 @@ class Loop(Sessions):
             contract=agent.contract,
             budget=within(agent.budget, caller),
             permission=narrower(caller.permission, agent.permission or caller.permission),
+            rules=caller.rules,
+            on_approval=self._on_approval,
             system=agent.prompt,
             agents=self._crew.agents.values() if self._crew and deeper else (),
             agent_depth=self._crew.limit if self._crew else 1,
@@ -392,6 +410,7 @@ class Loop(Sessions):
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)
         driver.stale_notes = max((note.number for note in noted), default=0)
+        driver.approver = self._on_approval
         driver.words_wait = any(note.text is not None and note.number > history.noted for note in noted)
         return driver
 
@@ -429,6 +448,7 @@ class Loop(Sessions):
             self._workspace is not None,
             *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ("", "", 0)),
             self._only,
+            driver.history.rules if driver.history.started else self._rules,
         )
 
     async def _listen(self, driver: Driver) -> None:

@@ -20,6 +20,9 @@ from states.records import (
     Source,
     UserInput,
 )
+from states.rules import Rules
+
+from .approvals import remembered
 
 TOWARD_MODEL: Final = (State.PROVIDER_TURN, State.DISPATCH_TOOLS, State.AWAIT_RESULTS)
 """States from which the model is asked next: a lost process is worth a word there."""
@@ -34,6 +37,8 @@ class Opening:
     approve: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     reason: str = ""
+    remember: tuple[str, ...] = ()
+    rules: Rules = Rules()
     budget: Budget | None = None
     permission: Permission | None = None
     follow_up: FollowUp | None = None
@@ -60,12 +65,14 @@ class Opening:
         budget = (BudgetChange(self.budget),) if self.budget else ()
         before = started.permission if history.state in ENDS else history.permission
         asked = self.permission or before
-        permission = (PermissionChange(asked),) if asked is not before else ()
+        changed = asked is not before or self.rules
+        permission = (PermissionChange(asked, rules=self.rules),) if changed else ()
         if history.state in ENDS:
             return (started, *budget, *permission, *words) if words or waiting else None
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
         lost = (Interruption(),) if history.turns > 0 and history.state in TOWARD_MODEL and not history.closing else ()
-        opened = (*lost, *approvals, *budget, *permission, *words, *resumed)
+        kept = self._remembered(history, asked)
+        opened = (*lost, *approvals, *budget, *permission, *kept, *words, *resumed)
         if not opened and history.budget.seconds is not None and not history.closing:
             return (BudgetChange(history.budget),)  # work is timed from a record of the process that does it
         return opened
@@ -74,6 +81,12 @@ class Opening:
         if self.follow_up is not None:
             return (UserInput(self.follow_up.text, Source.FOLLOW_UP, queued=self.follow_up.number),)
         return (UserInput(self.message),) if self.message and self.message.strip() else ()
+
+    def _remembered(self, history: History, permission: Permission) -> tuple[PermissionChange, ...]:
+        if wrong := set(self.remember) - set(self.approve):
+            raise ConfigError(f"call {min(wrong)!r} is to be remembered, but it is not approved")
+        granted = [state for state in history.open_calls() if state.call.id in self.remember]
+        return tuple(attrs.evolve(remembered(history, state), permission=permission) for state in granted)
 
     def _approvals(self, history: History) -> tuple[Approval, ...]:
         waiting = {state.call.id for state in history.open_calls() if state.asked and state.approval is None}

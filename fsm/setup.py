@@ -1,14 +1,16 @@
 """Turns what a caller gives into the ports that a loop needs; wrong input is named, with the way out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gates.commands import KINDS
+from gates.permission import parse_rule
 from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.output import schema_digest
-from states.ports import Journal, Toolbox, Workspace
+from states.ports import Journal, Toolbox, ToolSpec, Workspace
+from states.rules import Rules
 
 from .output import Wanted
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
+
+BUILT_IN: Final = (
+    *("read_file", "write_file", "edit_file", "apply_patch", "list_dir", "glob", "grep"),
+    *("bash", "bash_output", "bash_stop", "task", "structured_output", "submit_plan"),
+)
+"""Tools that a rule may name although a loop does not have them: rules are shared between loops."""
 
 
 def state_dir(workspace: str | Path | Workspace | None) -> Path:
@@ -139,6 +147,31 @@ def as_prestart(names: Iterable[str], tools: Toolbox) -> frozenset[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
+
+
+def as_rules(rules: Rules | Mapping[str, Iterable[str]] | None, specs: Iterable[ToolSpec] | None) -> Rules:
+    """Raises ConfigError for what is no rule, and for a rule about a tool that nobody knows: it would do nothing.
+
+    specs: tools that rules may be about, besides the built-in ones; None looks at no names.
+    """
+    if rules is None:
+        return Rules()
+    if not isinstance(rules, Rules):
+        if unknown := set(rules) - {"allow", "ask", "deny"}:
+            raise ConfigError(f"unknown kind of rules {min(unknown)!r}; known: allow, ask, deny")
+        try:
+            rules = Rules(**rules)
+        except TypeError as error:
+            raise ConfigError(str(error)) from error
+    present = [spec.name for spec in specs or ()]
+    names = (*present, *BUILT_IN)
+    for said in (*rules.allow, *rules.ask, *rules.deny):
+        rule = parse_rule(said)
+        later = any(name.startswith("mcp__") for name in rule.names)
+        if specs is not None and not later and not any(rule.names_tool(name) for name in names):
+            known = ", ".join(present or BUILT_IN)
+            raise ConfigError(f"the rule {said!r} is about no known tool; there are: {known}")
+    return rules
 
 
 def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:

@@ -10,12 +10,12 @@ from typing import Final
 
 import orjson
 
-from .contract import Permission
 from .history import CallState, Early, History
 from .names import Event
 from .output import STRUCTURED_OUTPUT, schema_digest
 from .ports import Outcome, Outside, Run, ToolOutput, ToolRun, ToolSpec, Workspace
 from .records import JSON, Metadata, OutputAccepted, Record, Settlement, Status, ToolResult
+from .rules import Leave
 from .text import safe_json, safe_text
 
 UNKNOWN: Final = (
@@ -176,7 +176,7 @@ async def _allowed(state: CallState, spec: ToolSpec | None, run: Run) -> ToolOut
     """None for a call of an earlier claim that nobody has started, if it may run now."""
     if state.elsewhere:
         return ToolOutput(Status.UNKNOWN, ELSEWHERE)
-    may = spec is not None and permitted(state, spec, run.history)
+    may = spec is not None and permitted(state, spec, run)
     return None if may else ToolOutput(Status.CANCELLED, NOT_STARTED)
 
 
@@ -194,18 +194,18 @@ async def _recover(
             found = await world.tools.reconcile(tool_run)
         except Exception as error:  # noqa: BLE001  as above
             return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} (Its own check broke off: {type(error).__name__}: {error})")
-        if found is not None or permitted(state, spec, run.history):
+        if found is not None or permitted(state, spec, run):
             return found
         return ToolOutput(Status.CANCELLED, NOT_AGAIN)
-    again = spec.read_only or (spec.idempotent and permitted(state, spec, run.history))
+    again = (spec.idempotent or spec.changes_nothing(dict(tool_run.arguments))) and permitted(state, spec, run)
     return None if again else ToolOutput(Status.UNKNOWN, UNKNOWN)
 
 
-def permitted(state: CallState, spec: ToolSpec, history: History) -> bool:
+def permitted(state: CallState, spec: ToolSpec, run: Run) -> bool:
     """Whether the permission as it is now lets the call run."""
-    if spec.read_only or spec.delegates or history.permission is Permission.FULL:
-        return True
-    return history.permission is Permission.ASK and state.approval is not None and state.approval.granted
+    permit = run.permit(state.call.name, orjson.loads(state.arguments), reads=state.read_only, delegates=spec.delegates)
+    granted = state.approval is not None and state.approval.granted
+    return permit.leave is Leave.ALLOW or (permit.leave is Leave.ASK and granted)
 
 
 def close(state: CallState, epoch: int, fence: int, *, begun: bool) -> ToolResult:

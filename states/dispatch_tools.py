@@ -9,33 +9,59 @@ from typing import Final
 
 import orjson
 
-from .contract import Permission
 from .history import CallState, History
 from .names import Event
-from .ports import Outcome, Run, Toolbox, ToolSpec
-from .records import JSON, ApprovalAsked, Dispatch, Status, ToolIntent, ToolResult
+from .ports import Outcome, Run, ToolSpec
+from .records import JSON, ApprovalAsked, Dispatch, Record, Status, ToolIntent, ToolResult
+from .rules import Leave
 
 CALLS_PER_TURN: Final = 64
 """Calls of one turn that are run; later ones are answered with an error (the batch limit of blade-code)."""
 
+Decided = ToolIntent | ApprovalAsked | ToolResult
+
 
 async def act(run: Run) -> Outcome:
-    """Decide about each open call, in the model's order; results that ran ahead and are there are taken as well."""
-    history = run.history
-    records = [decide(state, history, run.tools) for state in history.open_calls() if state.intent is None]
+    """Decide about each open call, in the model's order; results that ran ahead and are there are taken as well.
+
+    A host that answers at once is asked at once.
+    """
+    records = _decide_all(run)
+    waiting = [record for record in records if isinstance(record, ApprovalAsked)]
+    if waiting:
+        answers = await _answers(run, _news(run, records))
+        if answers:
+            await run.commit(*answers)
+            records = _decide_all(run)
+    return Outcome((*run.ahead.landed(), *_news(run, records), Dispatch(run.history.turn_seq)), Event.DISPATCHED)
+
+
+def _decide_all(run: Run) -> list[Decided]:
+    return [decide(state, run) for state in run.history.open_calls() if state.intent is None]
+
+
+def _news(run: Run, records: list[Decided]) -> list[Decided]:
+    """What is new of it. As long as a call waits, none starts."""
     waiting = any(isinstance(record, ApprovalAsked) for record in records)
-    commit = [
+    return [
         record
         for record in records
         if not (isinstance(record, ToolIntent) and waiting)
-        and not (isinstance(record, ApprovalAsked) and history.calls[record.call].asked)
+        and not (isinstance(record, ApprovalAsked) and run.history.calls[record.call].asked)
     ]
-    return Outcome((*run.ahead.landed(), *commit, Dispatch(history.turn_seq)), Event.DISPATCHED)
 
 
-def decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | ApprovalAsked | ToolResult:
+async def _answers(run: Run, news: list[Decided]) -> tuple[Record, ...]:
+    """What the host says to the calls that wait, once the questions are durable."""
+    if not run.answers_at_once:
+        return ()
+    await run.commit(*(record for record in news if isinstance(record, ApprovalAsked)))
+    return await run.approvals()
+
+
+def decide(state: CallState, run: Run) -> Decided:
     """What is to become of one call, by its arguments, its tool's schema and the permission in force."""
-    call = state.call
+    call, history, tools = state.call, run.history, run.tools
     if state.order >= CALLS_PER_TURN:
         return _answer(
             state, history, Status.ERROR, f"Error: only {CALLS_PER_TURN} calls per turn are run; not started."
@@ -51,18 +77,25 @@ def decide(state: CallState, history: History, tools: Toolbox) -> ToolIntent | A
     complaint = tools.complaint(call.name, arguments)
     if complaint is not None:
         return _answer(state, history, Status.ERROR, f"Error: {complaint} Not started.")
-    spec = tools.spec(call.name)
     if state.approval is not None and not state.approval.granted:
         why = f" They said: {state.approval.reason}" if state.approval.reason else ""
         return _answer(state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}")
-    if spec is None or not (spec.read_only or spec.delegates):
-        if history.permission is Permission.PLAN:
-            return _answer(state, history, Status.DENIED, "Denied: only read-only tools may run while planning.")
-        if history.permission is Permission.ASK and state.approval is None:
-            return ApprovalAsked(call.id, call.name, spelled)
-    declared = spec or ToolSpec(call.name, "", {})
+    declared = tools.spec(call.name) or ToolSpec(call.name, "", {})
+    reads = declared.changes_nothing(arguments)
+    permit = run.permit(call.name, arguments, reads=reads, delegates=declared.delegates)
+    if permit.leave is Leave.DENY:
+        return _answer(state, history, Status.DENIED, f"Denied: {permit.why}. Not started.")
+    if permit.leave is Leave.ASK and state.approval is None:
+        return ApprovalAsked(call.id, call.name, spelled, permit.why)
     return ToolIntent(
-        call.id, call.name, spelled, state.order, history.epoch, declared.read_only, declared.concurrency_safe
+        call.id,
+        call.name,
+        spelled,
+        state.order,
+        history.epoch,
+        reads,
+        declared.concurrency_safe,
+        permit.why if permit.leave is Leave.ALLOW else "a person approved it",
     )
 
 

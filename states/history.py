@@ -31,6 +31,7 @@ from .records import (
     TurnFailure,
     Verification,
 )
+from .rules import Rules
 from .verdicts import Ruling
 
 
@@ -51,6 +52,8 @@ class CallState:
     prestarted: bool = False
     """It started while its answer was still being streamed."""
     asked: bool = False
+    why: str = ""
+    """What asked for an approval."""
     approval: Approval | None = None
     elsewhere: bool = False
     """It was started in the session that this one was forked from, and is not ours to finish."""
@@ -129,6 +132,7 @@ class History:
     contract: Contract = Contract()
     budget: Budget = Budget()
     permission: Permission = Permission.FULL
+    rules: Rules = Rules()
     turns: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()

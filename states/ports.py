@@ -10,6 +10,7 @@ from .history import History
 from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
 from .records import JSON, Entry, Metadata, Record, Status, Trouble, UserInput
+from .rules import Permit
 
 # --- the provider -----------------------------------------------------------------------------------------------
 
@@ -31,6 +32,12 @@ class ToolSpec:
     """The tool can tell by its key whether it happened."""
     delegates: bool = False
     """It has agents work, whose own calls are asked for one by one: calling it needs no approval of its own."""
+    reads: Callable[[Mapping[str, JSON]], bool] | None = attrs.field(default=None, eq=False, repr=False)
+    """Tells of arguments that fit the schema whether this very call only reads, though others of the tool may not."""
+
+    def changes_nothing(self, arguments: JSON) -> bool:
+        """Whether a call with these arguments is declared to change nothing."""
+        return self.read_only or (self.reads is not None and isinstance(arguments, dict) and self.reads(arguments))
 
 
 @attrs.frozen
@@ -388,6 +395,16 @@ class Run(Protocol):
     @property
     def ahead(self) -> Ahead:
         """The calls of this process that started so; they outlive the activity that started them."""
+
+    def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
+        """Whether a call may start, as the rules and the permission of the run have it now."""
+
+    @property
+    def answers_at_once(self) -> bool:
+        """The host has said that it answers approvals itself, while the run goes on."""
+
+    async def approvals(self) -> tuple[Record, ...]:
+        """Answers of the host to the calls that wait for one; none if it answers later, or not at all."""
 
     async def inputs(self) -> tuple[UserInput, ...]:
         """Inputs that others posted and that are not in the journal yet."""

@@ -123,7 +123,7 @@ def _may_start(ready: CallReady, run: Run) -> ToolIntent | None:
     history, call = run.history, attrs.evolve(ready.call, id=run.history.call_id(ready.order))
     if call.name not in run.prestart or not _affords(history, ready.order):
         return None
-    decided = decide(CallState(call, ready.order), history, run.tools)
+    decided = decide(CallState(call, ready.order), run)
     fit = isinstance(decided, ToolIntent) and decided.read_only and decided.shared
     return decided if isinstance(decided, ToolIntent) and fit else None
 

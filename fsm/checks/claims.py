@@ -9,7 +9,8 @@ from typing import Final
 
 from fsm.graph import Graph
 from gates.gate import Asked
-from states.history import History
+from states.contract import Permission
+from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, Message, ToolMessage, calls_of, text_of
 from states.names import ENDS, Event, State
 from states.output import STRUCTURED_OUTPUT, schema_digest
@@ -338,13 +339,26 @@ def early_starts_end_with_their_turn(before: History, move: Move, now: History) 
 
 
 def no_start_without_leave(before: History, move: Move, now: History) -> str | None:
-    """A call that was put before a person starts only if they agreed."""
+    """A call that was put before a person starts only if they agreed; one that a rule denies never does."""
     for record in move.records:
         if isinstance(record, ToolIntent):
             state = now.calls[record.call]
-            if state.asked and (state.approval is None or not state.approval.granted):
+            granted = state.approval is not None and state.approval.granted
+            if state.asked and not granted:
                 return f"{record.call} starts without the approval that it asked for"
+            asks = now.permission is not Permission.FULL and not record.read_only and not granted
+            if asks and record.leave.removeprefix("allow ") not in now.rules.allow:
+                return f"{record.call} starts unasked under permission {now.permission}"
+            if any(_means(rule, state) for rule in now.rules.deny):
+                return f"{record.call} starts, which a rule denies"
     return None
+
+
+def _means(rule: str, state: CallState) -> bool:
+    """A rule about a whole tool, or about one plain argument: as much as can be told without reading a text."""
+    name, _, rest = rule.partition("(")
+    argument, _, value = rest.removesuffix(")").partition("=")
+    return name == state.call.name and (not rest or f'"{argument}":{value}' in state.arguments)
 
 
 # --- rests and ends ---------------------------------------------------------------------------------------------

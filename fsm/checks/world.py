@@ -12,6 +12,7 @@ import attrs
 import orjson
 
 from gates.output_schema import fits
+from gates.permission import permit
 from states import dispatch_tools
 from states.ahead import Ahead
 from states.await_results import ONE_OUTPUT, close, with_output
@@ -54,6 +55,7 @@ from states.records import (
     UserInput,
     Verification,
 )
+from states.rules import Permit
 
 from .moves import Move
 
@@ -106,6 +108,10 @@ class _Desk:
     history: History
     tools: Shelf = attrs.field(factory=Shelf)
     ahead: Ahead = attrs.field(factory=Ahead)
+    answers_at_once: bool = False
+
+    def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
+        return permit(self.history, name, arguments, reads=reads, delegates=delegates)
 
 
 Value = TypeVar("Value")
@@ -330,6 +336,10 @@ def _dispatch(world: World, history: History) -> Moves:
         idle = [state for state in history.open_calls() if state.intent is None]
         if idle:
             yield Move("a dispatch that leaves calls out", (Dispatch(history.turn_seq),), honest=False)
+        if idle and idle[0].call.name == WRITE and idle[0].approval is None:
+            yield Move(
+                "an effect starts unasked", (_intent(history, idle[0]), Dispatch(history.turn_seq)), honest=False
+            )
         if len(idle) > 1:
             yield Move("the last call starts first", (_intent(history, idle[-1]), *outcome.records), honest=False)
 

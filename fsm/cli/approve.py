@@ -21,27 +21,40 @@ class Answers:
     approve: tuple[str, ...]
     deny: tuple[str, ...]
     reason: str
+    remember: tuple[str, ...] = ()
 
     def job(self, session: str) -> Job:
         """Go on with these answers."""
         return lambda loop, publish: loop.resume(
-            session, approve=self.approve, deny=self.deny, reason=self.reason, on_event=publish
+            session,
+            approve=self.approve,
+            deny=self.deny,
+            reason=self.reason,
+            remember=self.remember,
+            on_event=publish,
         )
 
 
 def ask(calls: Sequence[CallState]) -> Answers | None:
     """An answer for every call; None if the person would rather stop. Raises click.Abort on Ctrl-C and Ctrl-D."""
     approve: list[str] = []
+    always: list[str] = []
     denied: dict[str, str] = {}
     for state in calls:
-        say(f"{state.call.name} wants to run:", "bold")
+        why = f" ({state.why})" if state.why.startswith(("ask ", "it cannot")) else ""
+        say(f"{state.call.name} wants to run{visible(why)}:", "bold")
         say(_arguments(state.arguments))
         answer = click.prompt(
-            "Allow it? [y]es, [n]o, [q]uit", type=click.Choice(["y", "n", "q"]), show_choices=False, err=True
+            "Allow it? [y]es, [a]lways in this session, [n]o, [q]uit",
+            type=click.Choice(["y", "a", "n", "q"]),
+            show_choices=False,
+            err=True,
         )
         if answer == "q":
             return None
-        if answer == "y":
+        if answer == "a":
+            always.append(state.call.id)
+        if answer in ("y", "a"):
             approve.append(state.call.id)
         else:
             denied[state.call.id] = click.prompt(
@@ -52,7 +65,7 @@ def ask(calls: Sequence[CallState]) -> Answers | None:
         said = "; ".join(f"{call}: {reason}" for call, reason in denied.items() if reason.strip())
     else:
         said = "".join(reasons)
-    return Answers(tuple(approve), tuple(denied), said)
+    return Answers(tuple(approve), tuple(denied), said, tuple(always))
 
 
 def _arguments(arguments: str) -> str:

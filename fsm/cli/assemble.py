@@ -16,6 +16,7 @@ from states.errors import ConfigError
 from states.history import History
 from states.names import ENDS
 from states.ports import Provider
+from states.rules import Rules
 
 from .provider import provider_of
 
@@ -32,11 +33,14 @@ class Plan:
     permission: Permission
     system: str
     only: tuple[str, ...] | None = None
+    rules: Rules = Rules()
 
 
 def new_run(settings: Settings) -> Plan:
     """As the settings say. Raises ConfigError."""
-    return Plan(_contract(settings), settings.budget(), settings.permission, _system(settings), settings.tools)
+    return Plan(
+        _contract(settings), settings.budget(), settings.permission, _system(settings), settings.tools, settings.rules
+    )
 
 
 def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -> Plan:
@@ -56,7 +60,7 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
     permission = settings.permission if flags.get("permission") else past.permission
     system = _system(settings) if "system" in anew else last.system.removesuffix(OUTPUT)
     only = settings.tools if "tools" in anew else last.only
-    return Plan(owed, settings.budget(past.budget), permission, system, only)
+    return Plan(owed, settings.budget(past.budget), permission, system, only, past.rules)
 
 
 def _contract(settings: Settings) -> Contract:
@@ -113,6 +117,7 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         budget=plan.budget,
         permission=plan.permission,
         only=plan.only,
+        rules=plan.rules,
         system=plan.system,
         prices=_prices(settings, chosen),
         prestart=settings.prestart,

@@ -19,6 +19,7 @@ from states.records import (
     Forked,
     Interruption,
     OutputAccepted,
+    PermissionChange,
     Record,
     Resumed,
     RunStarted,
@@ -93,6 +94,10 @@ def _judged(record: Record) -> str:
 
 def _of_session(record: Record) -> str:
     match record:
+        case PermissionChange(permission=permission, rules=rules):
+            added = {"allow": rules.allow, "ask": rules.ask, "deny": rules.deny}
+            said = ", ".join(f"{kind} {rule}" for kind, listed in added.items() for rule in listed)
+            return f"permission is now {permission}{f'; from now on: {said}' if said else ''}"
         case Resumed():
             return "resumed"
     return _reported(record)

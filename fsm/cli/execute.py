@@ -28,6 +28,8 @@ def execute(
     """Run a job, and go on after each answer that the person gives to calls that wait for one."""
     if settings.permission is Permission.FULL and settings.permission_from is Origin.FILE:
         say("interlock.toml says permission = full: tools run without asking", "yellow")
+    if settings.rules_from_file.allow:
+        say(f"interlock.toml lets run without asking: {', '.join(settings.rules_from_file.allow)}", "yellow")
     stage = make_stage()
     asyncio.run(stage.run(make_loop(), job))
     while stage.waiting and _person_is_there(stage):

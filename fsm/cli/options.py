@@ -109,6 +109,18 @@ def duties(function: Function) -> Function:
     )
 
 
+def rules(function: Function) -> Function:
+    """Rules about single calls, for a run that begins a session."""
+    return _stack(
+        function,
+        (
+            click.option("--allow", multiple=True, metavar="RULE", help="These run unasked: 'bash(git status*)'."),
+            click.option("--ask", multiple=True, metavar="RULE", help="These wait for you, whatever the permission."),
+            click.option("--deny", multiple=True, metavar="RULE", help="These never run."),
+        ),
+    )
+
+
 def output(function: Function) -> Function:
     """How the run is shown."""
     return click.option("--events", type=click.Choice(["ndjson"]), help="Events on standard output, a line each.")(

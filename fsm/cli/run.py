@@ -12,6 +12,7 @@ from . import options
 @options.model
 @options.place
 @options.duties
+@options.rules
 @options.limits
 @click.option("--session", metavar="NAME", help="What to call the session.  [default: date and time]")
 @options.output

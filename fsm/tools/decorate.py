@@ -18,7 +18,7 @@ import attrs
 from states.await_results import STOPPED
 from states.errors import ConfigError
 from states.ports import ToolOutput, ToolRun, ToolSpec
-from states.records import Status
+from states.records import JSON, Status
 
 from .calling import Manners, Reading, in_loop, settle
 from .context import Shown, ToolContext, ToolError, relay
@@ -28,6 +28,7 @@ from .returned import describe, error_of, output_of
 from .signature import Signature, signature_of
 
 Function = Callable[..., Any]
+Reads = Callable[[Mapping[str, JSON]], bool]
 Reconciler = Callable[[ToolRun], Any]
 Leave = Callable[[str], Awaitable[None]]
 
@@ -133,7 +134,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    read_only: bool = False,
+    read_only: bool | Reads = False,
     concurrency_safe: bool = False,
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
@@ -148,7 +149,7 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
-    read_only: bool = False,
+    read_only: bool | Reads = False,
     concurrency_safe: bool = False,
     idempotent: bool = False,
     reconcile: Reconciler | None = None,
@@ -159,7 +160,8 @@ def tool(
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
 
-    `read_only`: running it changes nothing. `concurrency_safe`: it may run beside others of its turn (a read-only tool
+    `read_only`: running it changes nothing; or a function that tells of its arguments (a dict that fits the schema)
+    whether this call changes nothing. `concurrency_safe`: it may run beside others of its turn (a read-only tool
     may still need the line for itself). `idempotent`: running it again with the same key has the effect of running it
     once. `reconcile`: gets the `ToolRun` of a lost start and returns what the tool would have returned, None if it
     certainly did not happen, or a ToolOutput with status UNKNOWN. `quiet`, `total`: seconds without
@@ -178,10 +180,11 @@ def tool(
             _declare,
             name=name,
             description=description,
-            promises={"read_only": read_only, "concurrency_safe": concurrency_safe, "idempotent": idempotent}
+            promises={"read_only": read_only is True, "concurrency_safe": concurrency_safe, "idempotent": idempotent}
             | {"delegates": delegates},
             reconcile=reconcile,
             patience=Patience(grace, quiet, total),
+            reads=read_only if callable(read_only) else None,
         )
     return _declare(function, name=name, description=description, promises={}, reconcile=reconcile, patience=Patience())
 
@@ -194,6 +197,7 @@ def _declare(
     promises: dict[str, bool],
     reconcile: Reconciler | None,
     patience: Patience,
+    reads: Reads | None = None,
 ) -> Tool:
     name = name or str(getattr(function, "__name__", type(function).__name__))
     if not _NAME.fullmatch(name):
@@ -202,5 +206,5 @@ def _declare(
     documented = said_by(function)
     signature = signature_of(function, name, documented)
     said = documented.description if description is None else description
-    spec = ToolSpec(name, said, signature.schema, **promises, reconcilable=reconcile is not None)
+    spec = ToolSpec(name, said, signature.schema, **promises, reconcilable=reconcile is not None, reads=reads)
     return Tool(spec, function, signature, reconcile, patience)

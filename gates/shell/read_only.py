@@ -36,11 +36,15 @@ def reads_inside(command: str) -> bool:
 
     A link inside that leads outside is not seen.
     """
-    if not provably_read_only(command):
+    return provably_read_only(command) and all(stays_inside(words) for words in plain_commands(command))
+
+
+def stays_inside(words: Command) -> bool:
+    """No word of the command leads out of the directory that it begins in."""
+    texts = [word.text for word in words]
+    if texts[0] == "cd" and (len(texts) != 2 or texts[1].startswith("-") or not texts[1]):
         return False
-    commands = plain_commands(command)
-    moved = any(words[0].text == "cd" for words in commands)
-    return not moved and all(not _leaves(word.text) for words in commands for word in words)
+    return not any(map(_leaves, texts))
 
 
 def _leaves(text: str) -> bool:

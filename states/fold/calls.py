@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from states.actions import batch_digest
+from states.contract import Permission
 from states.errors import HistoryError
 from states.history import CallState, CommandRun, History
 from states.messages import Call, ToolMessage
 from states.names import RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.records import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+from states.rules import DELEGATES
 
 from .basics import need
 
@@ -29,11 +31,24 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     need(history.state is State.DISPATCH_TOOLS, seq, f"an intent in {history.state}")
     need(state.intent is None, seq, f"a second intent for {record.call!r}")
     need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
+    need(_may_start(history, state, record), seq, f"an intent for {record.call!r}, which may not start unasked")
     need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
     need(record.order == state.order, seq, "intents out of the model's order")
     need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
     state.read_only, state.shared = record.read_only, record.shared
+
+
+def _may_start(history: History, state: CallState, record: ToolIntent) -> bool:
+    """What the permission in force says of it. Whether a rule really means the call, an audit can tell."""
+    granted = state.approval is not None and state.approval.granted
+    if record.read_only or record.leave == DELEGATES:
+        return True
+    if granted:
+        return history.permission is not Permission.PLAN
+    if history.permission is Permission.ASK:
+        return any(record.leave == f"allow {rule}" for rule in history.rules.allow)
+    return history.permission is Permission.FULL
 
 
 def _before(history: History, state: CallState) -> list[CallState]:
@@ -90,7 +105,7 @@ def _settlement(history: History, seq: int, record: Settlement) -> None:
 
 def _approval_asked(history: History, seq: int, record: ApprovalAsked) -> None:
     state = _call(history, seq, record.call)
-    state.asked, state.arguments = True, record.arguments
+    state.asked, state.arguments, state.why = True, record.arguments, record.why
 
 
 def _approval(history: History, seq: int, record: Approval) -> None:

@@ -21,6 +21,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.started = record
     history.state = INITIAL
     history.contract, history.budget, history.permission = record.contract, record.budget, record.permission
+    history.rules = record.rules
     history.turns = history.tool_calls = 0
     history.usage, history.seconds = Usage(), 0.0
     history.cost, history.unpriced, history.delegated, history.summary = 0.0, "", 0, ""
@@ -63,6 +64,7 @@ def _baseline(history: History, seq: int, record: Baseline) -> None:
 
 def _permission_change(history: History, seq: int, record: PermissionChange) -> None:
     history.permission = record.permission
+    history.rules = history.rules.plus(record.rules)
 
 
 def _budget_change(history: History, seq: int, record: BudgetChange) -> None:

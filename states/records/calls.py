@@ -34,6 +34,8 @@ class ToolIntent:
     """The tool declares that running it changes nothing."""
     shared: bool = False
     """It may run beside its neighbours; any other call starts only when the results before it are committed."""
+    leave: str = ""
+    """Why it may start without a person: a rule as `allow bash(git *)`, the permission, or that it only reads."""
 
 
 @attrs.frozen
@@ -70,6 +72,8 @@ class ApprovalAsked:
     call: str
     name: str
     arguments: str
+    why: str = ""
+    """What asks for it: a rule or the permission."""
 
 
 @attrs.frozen

@@ -5,6 +5,7 @@ from enum import StrEnum
 import attrs
 
 from states.contract import Budget, Contract, Permission
+from states.rules import Rules
 
 from .values import Metadata
 
@@ -43,6 +44,7 @@ class RunStarted:
     """How many calls of agents stand above this run."""
     only: tuple[str, ...] | None = None
     """The names and patterns that tools had to fit to be offered (None: all are)."""
+    rules: Rules = Rules()
 
 
 @attrs.frozen
@@ -81,6 +83,8 @@ class Baseline:
 class PermissionChange:
     permission: Permission
     reason: str = ""
+    rules: Rules = Rules()
+    """Rules that are added to those that hold."""
 
 
 @attrs.frozen

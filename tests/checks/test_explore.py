@@ -6,12 +6,15 @@ import pytest
 from fsm.checks import Broken, explore
 from fsm.checks.claims import JUDGED, STANDARD, passes_of
 from fsm.checks.table_walk import Sheet, first_row
+from fsm.checks.world import STARTED
 from fsm.graph import AT_CANDIDATE, AT_VERIFY, GRAPH, Row, table
 from gates import turn_ended
 from gates.gate import Gate
 from gates.inputs_answered import inputs_answered
+from gates.permission import permit
 from states.names import Event, State
 from states.records import Verification
+from states.rules import Leave, Permit, Rules
 from states.verdicts import Fail, Pass, Retry, WaitsFor
 
 
@@ -22,7 +25,7 @@ def report():
 
 def test_the_number_of_explored_states_is_pinned(report):
     """A change here is a change of what a run can do: look at it, then pin it anew."""
-    assert (report.states, report.transitions, report.refused) == (32845, 92827, 20302)
+    assert (report.states, report.transitions, report.refused) == (32845, 92827, 20346)
 
 
 def test_every_row_is_taken(report):
@@ -194,3 +197,32 @@ def test_the_direct_walk_takes_the_first_row_whose_guards_hold(report):
 def test_no_honest_run_is_called_unjustified(report):
     """`unjustified` is the word for a receipt that lies; where nobody lies, nobody is accused of it."""
     assert "unjustified" not in report.honest_codes
+
+
+def test_a_rule_that_is_not_obeyed_is_found(monkeypatch):
+    monkeypatch.setattr("fsm.checks.world.permit", lambda *args, **more: Permit(Leave.ALLOW, "whatever"))
+    monkeypatch.setattr("states.fold.calls._may_start", lambda *args: True)
+
+    with pytest.raises(Broken, match="starts unasked under permission ask") as caught:
+        explore.check(GRAPH)
+    assert caught.value.claim == "no_start_without_leave"
+
+
+def test_a_fold_that_takes_an_unasked_start_is_found(monkeypatch):
+    monkeypatch.setattr("states.fold.calls._may_start", lambda *args: True)
+
+    with pytest.raises(Broken, match="starts unasked under permission ask"):
+        explore.check(GRAPH)
+
+
+def test_a_denial_that_is_not_obeyed_is_found(monkeypatch):
+    monkeypatch.setattr(
+        "fsm.checks.world.permit",
+        lambda history, name, arguments, *, reads, delegates: (
+            Permit(Leave.ALLOW, "allow x") if arguments else permit(history, name, arguments, reads=reads)
+        ),
+    )
+    started = attrs.evolve(STARTED, rules=Rules(allow=("x",), deny=("act(n=2)",)))
+
+    with pytest.raises(Broken, match="starts, which a rule denies"):
+        explore.check(GRAPH, started=started)

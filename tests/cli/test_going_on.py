@@ -314,3 +314,40 @@ def test_a_budget_that_cannot_be_kept_is_a_usage_error(interlock, words, said):
 
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_rules_of_flags_and_of_the_file_hold_in_every_resume(interlock, workspace):
+    (workspace / "interlock.toml").write_text('[permission]\nmode = "ask"\nallow = ["bash(echo *)"]\n')
+    turns = [
+        calls_turn([("bash", {"command": "echo up"}), ("bash", {"command": "echo x && touch made"})]),
+        calls_turn([("bash", {"command": "touch made && echo x"}), ("bash", {"command": "sudo rm -rf made"})]),
+        text_turn("ok"),
+    ]
+    with ChatServer(turns) as server:
+        first = interlock.run(server, "--deny", "bash(rm *)")
+        assert first.returncode == 3, first.stderr
+        assert "interlock.toml lets run without asking: bash(echo *)" in first.stderr
+        assert "call_1_0" not in first.stderr.split("approve", 1)[1], "only the second waits"
+        done = interlock("resume", "s", "--approve", "call_1_1", "--remember", "--allow", "bash(touch made)")
+
+    assert done.returncode == 0, done.stderr
+    assert (workspace / "made").exists()
+    assert "Denied: deny bash(rm *)" in server.requests[2]["messages"][-1]["content"]
+    assert "allow bash(touch made)" in interlock("show", "s").stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "named"),
+    [
+        ("", ("--deny", "bsh(rm *)"), "'bsh(rm *)' is about no known tool"),
+        ("", ("--allow", "bash(rm"), "is no rule"),
+        ('[permission]\nmod = "ask"', (), "unknown setting 'mod' in [permission]"),
+        ('allow = ["bash"]', (), "allow stands under [permission]"),
+    ],
+)
+def test_a_rule_that_would_do_nothing_is_named(interlock, workspace, file, words, named):
+    (workspace / "interlock.toml").write_text(file)
+    done = interlock("run", "task", "--model", "m", "--base-url", "http://127.0.0.1:9", *words)
+
+    assert done.returncode == 2
+    assert named in done.stderr

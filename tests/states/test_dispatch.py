@@ -1,6 +1,7 @@
 """Arguments are taken exactly as they were sent, or not at all."""
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from support.past import Past
 
 from fsm.providers.scripted import asks_for, says
 from fsm.tools import Tools, tool
+from gates.permission import permit
 from states.ahead import Ahead
 from states.contract import Permission
 from states.dispatch_tools import act, canonical, parse
@@ -44,7 +46,13 @@ async def pay(account: int = 0) -> str:
 
 def dispatched(past):
     """What the activity leaves for the calls that are open."""
-    run = SimpleNamespace(history=past.history, tools=Tools([pay]), ahead=Ahead())
+    run = SimpleNamespace(
+        history=past.history,
+        tools=Tools([pay]),
+        permit=partial(permit, past.history),
+        answers_at_once=False,
+        ahead=Ahead(),
+    )
     *decided, last = asyncio.run(act(run)).records
     assert last == Dispatch(past.history.turn_seq)
     return decided
@@ -88,7 +96,7 @@ def test_what_can_be_taken_is_taken_as_sent(sent, value):
 def test_an_intent_has_the_canonical_arguments():
     (intent,) = dispatched(called('{ "account" : 7 }'))
 
-    assert intent == ToolIntent("call_1_0", "pay", '{"account":7}', 0)
+    assert intent == ToolIntent("call_1_0", "pay", '{"account":7}', 0, leave="permission full")
 
 
 @pytest.mark.parametrize("permission", Permission)

@@ -3,7 +3,7 @@
 import pytest
 from support.past import Past
 
-from states.contract import Budget
+from states.contract import Budget, Permission
 from states.errors import HistoryError
 from states.fold import GO_ON, fold
 from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage
@@ -294,6 +294,10 @@ def _turn(past):
     return AssistantTurn((Text("x"),), Finish.STOP, past.history.seq)
 
 
+def approved(call):
+    return ApprovalAsked(call, "act", "{}"), Approval(call, granted=True)
+
+
 WHY = {
     "a run starts with open calls": (
         lambda: Past().turn(Call("call_1_0", "a", "{}"), finish=Finish.FILTERED).move(),
@@ -327,6 +331,18 @@ WHY = {
     "a result in suspended": (
         lambda: Past(budget=Budget(max_turns=1)).calls("a").move(),
         lambda past: ToolResult("call_1_0", Status.ERROR, ""),
+    ),
+    "which may not start unasked": (
+        lambda: Past(permission=Permission.ASK).calls("act").move(),
+        lambda past: ToolIntent("call_1_0", "act", "{}", 0, leave="permission full"),
+    ),
+    "'call_1_0', which may not start unasked": (
+        lambda: Past(permission=Permission.ASK).calls("act").move(),
+        lambda past: ToolIntent("call_1_0", "act", "{}", 0, leave="allow act"),
+    ),
+    "an intent for 'call_1_0', which may not start unasked": (
+        lambda: Past(permission=Permission.PLAN).calls("act").move().add(*approved("call_1_0")),
+        lambda past: ToolIntent("call_1_0", "act", "{}", 0),
     ),
     "a settlement of another turn": (
         lambda: Past().calls("a").move().intents().move().result("call_1_0"),

@@ -19,7 +19,7 @@ from .background import Background
 from .capture import Capture
 from .command import Command, Ended, Ending, Limits, run_command
 from .later import told
-from .repeatable import reconcile
+from .repeatable import only_reads, reconcile
 from .words import last_words
 
 QUIET: Final = 120
@@ -54,7 +54,7 @@ def bash_tool(
     hidden = {*SECRETS, *_STARTUP, *hidden_env}
     ground = background or Background(state_dir)
 
-    @tool(reconcile=lost, grace=GRACE)
+    @tool(read_only=only_reads, reconcile=lost, grace=GRACE)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
         context: ToolContext,

@@ -6,7 +6,19 @@ import pytest
 from support.bench import Bench
 from support.boxes import Revision
 
-from fsm import Budget, Contract, Injected, Loop, RunStatus, ToolContext, tool
+from fsm import (
+    Budget,
+    Contract,
+    Fail,
+    Gate,
+    Injected,
+    Loop,
+    Pass,
+    RunStatus,
+    ToolContext,
+    default_graph,
+    tool,
+)
 from fsm import events as ev
 from fsm.journal.memory import Fault, MemoryJournal
 from fsm.providers.scripted import Scripted, asks_for, says
@@ -62,6 +74,24 @@ def test_a_tool_turn_costs_two_commits():
     with_tools = [kinds for kinds in commits if "tool_intent" in kinds or "tool_result" in kinds]
     assert len(with_tools) == 2 * 5
     assert all(("tool_intent" in kinds) != ("tool_result" in kinds) for kinds in with_tools)
+
+
+def test_a_turn_adds_to_the_journal_what_is_new_and_no_more():
+    """Bytes per turn are the same for the last turns of a run as for the first ones."""
+
+    async def story():
+        bench = Bench(*[asks_for(("look", {"key": f"{n:04}"})) for n in range(60)], says("ok"))
+        await bench.run()
+        sizes = {}
+        turn = 0
+        for _, _, kind, _, body, _ in bench.journal._sessions["s"].rows:
+            turn += kind == "assistant_turn"
+            sizes[turn] = sizes.get(turn, 0) + len(body)
+        return sizes
+
+    sizes = asyncio.run(story())
+    early, late = sum(sizes[turn] for turn in range(10, 20)), sum(sizes[turn] for turn in range(50, 60))
+    assert late < 1.1 * early
 
 
 def test_an_intent_is_durable_before_its_tool_starts():
@@ -410,6 +440,36 @@ def test_a_provider_that_is_down_suspends_and_a_resume_asks_again():
     first, second = asyncio.run(story())
     assert (first.status, first.reason, first.message) == (RunStatus.SUSPENDED, "provider", "overloaded")
     assert second.text == "back"
+
+
+@pytest.mark.parametrize("place", ["candidate_final", "verify", "stop_hook"])
+@pytest.mark.parametrize("trouble", [Trouble.DOWN, Trouble.REFUSED])
+def test_no_completion_gate_is_asked_about_a_turn_that_failed(place, trouble):
+    asked = []
+
+    class Nosy(Gate):
+        name = "nosy"
+        may = (Fail,)
+
+        async def gather(self, history, outside):
+            asked.append("for evidence")
+            return ()
+
+        def judge(self, history):
+            asked.append("for a verdict")
+            return Pass()
+
+    async def story():
+        graph = default_graph().with_gate(Nosy(), place)
+        bench = Bench(ProviderTrouble(trouble, "no"), says("ok"), graph=graph)
+        await bench.run()
+        before = list(asked)
+        if trouble is Trouble.DOWN:
+            await bench.resume()
+        return before
+
+    assert asyncio.run(story()) == []
+    assert bool(asked) == (trouble is Trouble.DOWN)  # it is asked about a turn that did not fail
 
 
 def test_a_refusal_by_the_provider_is_final_with_its_own_words():

@@ -106,6 +106,47 @@ def test_a_lost_call_is_repeated_only_if_the_permission_in_force_lets_it_run(per
     assert said in bench.answers()[0].text
 
 
+def test_an_approval_is_spent_by_the_start_that_a_crash_lost():
+    async def tale():
+        paid = Starts()
+
+        @tool
+        async def pay() -> str:
+            """Pay, once."""
+            return await paid.start()
+
+        bench = Bench(asks_for(("pay", {})), says("ok"), tools=[pay], permission="ask")
+        asked = await bench.run()
+        approved = asyncio.create_task(bench.resume(approve=["call_1_0"]))
+        await paid.first.wait()
+        bench.journal.crash()  # after the money was sent, before anybody wrote it down
+        approved.cancel()
+        await asyncio.gather(approved, return_exceptions=True)
+        bench.journal.crash()
+        return bench, paid, asked, await bench.resume(), await bench.records(ToolResult)
+
+    bench, paid, asked, result, (unknown,) = story(tale())
+    assert (asked.reason, result.status) == ("approval", RunStatus.SUCCEEDED)
+    assert (paid.number, unknown.status) == (1, Status.UNKNOWN)
+    assert "may have happened" in bench.answers()[0].text
+
+
+def test_a_lost_call_is_answered_once_however_often_the_run_is_taken_up():
+    async def tale():
+        down = ProviderTrouble(Trouble.DOWN, "x")
+        bench = Bench(asks_for(("hang", {})), down, down, says("ok"))
+        await bench.lost_at(bench.ledger.started)
+        await bench.resume()
+        first = await bench.records(ToolResult)
+        bench.journal.crash()
+        await bench.resume()
+        return bench, first, await bench.resume(), await bench.records(ToolResult)
+
+    bench, first, result, last = story(tale())
+    assert [record.status for record in first] == [Status.UNKNOWN]
+    assert (last, result.text, len(bench.answers())) == (first, "ok", 1)
+
+
 def test_a_lost_call_that_certainly_did_not_happen_is_not_started_while_planning():
     async def tale():
         deploy = Starts()

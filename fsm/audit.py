@@ -16,6 +16,7 @@ from gates.phrases import understanding
 from states.codec import encode
 from states.dispatch_tools import canonical, parse
 from states.errors import GateError, HistoryError
+from states.fallback import next_place, replacement
 from states.finalize import receipt
 from states.fold import apply
 from states.history import History
@@ -30,6 +31,7 @@ from states.records import (
     Finalized,
     OutputAccepted,
     Prestart,
+    ProviderChange,
     Record,
     RunStarted,
     Status,
@@ -38,6 +40,7 @@ from states.records import (
     ToolIntent,
     ToolResult,
     Transition,
+    TurnFailure,
     Understood,
     Verdict,
 )
@@ -175,13 +178,15 @@ def _of_transition(due: _Due, record: Transition) -> str | None:
     return None
 
 
-def _of_fact(entry: Entry, history: History) -> str | None:
+def _of_fact(entry: Entry, history: History) -> str | None:  # noqa: PLR0911  one line per kind
     """What is wrong with a record that states something which the history before it can tell."""
     if history.started is None and not isinstance(entry.record, RunStarted):
         return "a record before the start of any run"
     match entry.record:
         case AssistantTurn() | Prestart() as record:
             return _of_turn(history, record, entry.seq)
+        case ProviderChange() | TurnFailure():
+            return _of_chain(history, entry.record)
         case ToolIntent() as intent:
             return _of_intent(history, intent)
         case Evidence() as evidence:
@@ -221,6 +226,15 @@ def _spelled(arguments: str) -> str | None:
         return canonical(parse(arguments))
     except ValueError:
         return None
+
+
+def _of_chain(history: History, record: ProviderChange | TurnFailure) -> str | None:
+    if isinstance(record, ProviderChange):
+        due = next_place(history)
+        other = (record.place, record.model) != due
+        return f"provider {record.place} ({record.model}) is called in; the next one was {due[1]}" if other else None
+    due_now = history.change is None and replacement(history, record) is not None
+    return "a failed turn after which the next provider had to be called in" if due_now else None
 
 
 def _of_intent(history: History, intent: ToolIntent) -> str | None:

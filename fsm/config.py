@@ -1,5 +1,6 @@
 """Settings of a command: flags, then the environment, then `interlock.toml` in the workspace, then defaults."""
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -37,7 +38,20 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 PROVIDERS: Final = (*DIALECTS, "replay")
 
-Value = str | int | float | tuple[str, ...] | tuple[float, ...] | tuple[tuple[str, str], ...]
+
+@attrs.frozen
+class StandIn:
+    """A provider that is asked where the one before it does not answer. An address of None is the protocol's own."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    base_url_from: "Origin | None" = None
+
+
+Numbers = tuple[float, ...]
+Value = str | int | float | tuple[str, ...] | Numbers | tuple[tuple[str, str], ...] | tuple[StandIn, ...]
 
 
 LIMITS: Final[Mapping[str, str]] = {
@@ -110,6 +124,7 @@ class Settings:
     """US dollars per million tokens of the model: input, cached input, output."""
     patience: float | None = None
     inactivity: float | None = None
+    fallback: tuple[StandIn, ...] = ()
     checks: tuple[tuple[str, str], ...] = ()
     """The project's own commands by the kind that they prove; only the file can name them."""
 
@@ -124,6 +139,12 @@ class Settings:
             return attrs.evolve(base, **{limit: value for limit, value in given.items() if value is not None})
         except ValueError as error:
             raise ConfigError(f"budget: {error}") from error
+
+
+def key_variables(settings: Settings) -> tuple[str, ...]:
+    """Every variable that holds a key of the chain."""
+    chain = (one.api_key_env or DIALECTS[one.provider].key for one in settings.fallback)
+    return tuple(dict.fromkeys((settings.api_key_env, *chain)))
 
 
 def _text(value: object) -> Value | None:
@@ -176,6 +197,37 @@ def comma_list(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
 
+def stand_in(text: str) -> StandIn | None:
+    """`PROVIDER:MODEL`, with `@URL` behind it for another server than the protocol's own; None for anything else."""
+    provider, _, rest = text.partition(":")
+    found = re.fullmatch(r"(.+?)(?:@(https?://\S+))?", rest)
+    if provider not in DIALECTS or found is None:
+        return None
+    return StandIn(provider, found[1], found[2], base_url_from=Origin.FLAG if found[2] else None)
+
+
+_STAND_IN: Final = frozenset({"provider", "model", "base-url", "api-key-env"})
+
+
+def _table(said: Mapping[str, object]) -> StandIn | None:
+    """A fallback that is written as a table."""
+    texts = {name: text for name, text in said.items() if isinstance(text, str) and text.strip()}
+    provider = texts.get("provider", "openai")
+    if not texts.keys() == said.keys() <= _STAND_IN or "model" not in texts or provider not in DIALECTS:
+        return None
+    return StandIn(provider, texts["model"], texts.get("base-url"), texts.get("api-key-env"))
+
+
+def _stand_ins(value: object) -> Value | None:
+    found: list[StandIn] = []
+    for said in value if isinstance(value, list) else [value]:
+        one = stand_in(said) if isinstance(said, str) else _table(said) if isinstance(said, dict) else None
+        if one is None:
+            return None
+        found.append(attrs.evolve(one, base_url_from=Origin.FILE if one.base_url else None))
+    return tuple(found)
+
+
 @attrs.frozen
 class _Kind:
     read: Callable[[object], Value | None]
@@ -194,6 +246,10 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "cassette": _TEXT,
     "record": _TEXT,
     "journal": _TEXT,
+    "fallback": _Kind(
+        _stand_ins,
+        "tables [[fallback]] of provider, model, base-url, api-key-env; or texts PROVIDER:MODEL[@URL]",
+    ),
     "permission": _TEXT,
     **dict.fromkeys(RULES, _Kind(_commands, 'a list of rules such as ["bash(git status*)"]')),
     "system": _TEXT,

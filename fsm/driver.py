@@ -245,12 +245,13 @@ class Driver:
 
     async def summarise(self) -> None:
         """Ask once, without tools, where things stand, and commit what is said. A provider in trouble says nothing."""
+        provider = self.world.providers[self.history.provider]
         try:
-            reply = await reply_to(self.world.provider, question(self.history))
+            reply = await reply_to(provider, question(self.history))
         except ProviderTrouble:
             return
         if text := text_of(reply.blocks).strip():
-            cost = self.world.cost(reply.model or self.world.provider.model, reply.usage)
+            cost = self.world.cost(reply.model or provider.model, reply.usage)
             await self.commit(Summary(text, reply.model, reply.usage, cost))
 
     def _close_calls(self, answers: Mapping[str, ToolResult | None] = MappingProxyType({})) -> None:

@@ -18,6 +18,7 @@ from states.records import (
     Metadata,
     Prestart,
     PrestartsDropped,
+    ProviderChange,
     RunStarted,
     Source,
     Status,
@@ -114,6 +115,15 @@ class Discarded:
     """What was shown of the current answer is void."""
 
     seq: int
+    reason: str
+
+
+@attrs.frozen
+class ProviderChanged:
+    """From now on another provider of the chain is asked."""
+
+    seq: int
+    model: str
     reason: str
 
 
@@ -224,6 +234,7 @@ Event = (
     | ProviderRetry
     | StreamEnd
     | Discarded
+    | ProviderChanged
     | ApprovalNeeded
     | ToolStart
     | ToolsDropped
@@ -254,6 +265,8 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
             return StreamEnd(seq, None, trouble=message)
         case TurnDiscarded(reason=reason):
             return Discarded(seq, reason)
+        case ProviderChange(model=model, reason=reason):
+            return ProviderChanged(seq, model, reason)
         case ApprovalAsked(call=call, name=name, arguments=arguments):
             return ApprovalNeeded(seq, call, name, arguments)
         case PrestartsDropped(reason=reason, fates=fates):

@@ -30,6 +30,7 @@ from gates.intent_carried_out import intent_carried_out
 from gates.on_course import on_course
 from gates.output_accepted import output_accepted, output_correctable
 from gates.provider_answers import provider_answers
+from gates.provider_kept import provider_kept
 from gates.receipt_holds import ReceiptHolds
 from gates.text_is_new import text_is_new
 from gates.tools_work import tools_work
@@ -144,6 +145,7 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, hands_in_output), DISPATCH_TOOLS),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, says_done), CANDIDATE_FINAL),
+            *again(PROVIDER_TURN, Event.TURN_FAILED, provider_kept),
             *again(PROVIDER_TURN, Event.TURN_FAILED, provider_answers),
             Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.suspends,), SUSPENDED),
             Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.fails,), FAILED),

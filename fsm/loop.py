@@ -39,6 +39,7 @@ from .remote import parted, with_servers
 from .result import Result, failed, result_of
 from .sessions import Sessions
 from .setup import (
+    as_chain,
     as_crew,
     as_journal,
     as_permission,
@@ -75,7 +76,8 @@ def _ignore(_: events.Event) -> None:
 class Loop(Sessions):
     """An agent's loop over a durable journal. One instance may run many sessions at once.
 
-    provider: a `states.ports.Provider`, such as `fsm.providers.OpenAIChat`.
+    provider: a `states.ports.Provider`, such as `fsm.providers.OpenAIChat`; or a list: where one does not
+        answer, the next one is asked from then on, on record.
     tools: tools made by `fsm.tool`, or a whole `Toolbox`.
     context: the object (or a tuple of objects) that tools get for parameters annotated `Injected[...]`.
     workspace: a folder whose revision evidence is bound to; needed for a contract with checks.
@@ -101,7 +103,7 @@ class Loop(Sessions):
     def __init__(
         self,
         *,
-        provider: Provider,
+        provider: Provider | Sequence[Provider],
         tools: "Iterable[object] | Toolbox" = (),
         context: object = None,
         workspace: str | Path | Workspace | None = None,
@@ -124,7 +126,7 @@ class Loop(Sessions):
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
-        self._provider = provider
+        self._providers = as_chain(provider)
         self._workspace = as_workspace(workspace, journal)
         self._workspace_name = root_of(workspace)
         tools, servers = parted(tools)
@@ -146,7 +148,8 @@ class Loop(Sessions):
         self._state_dir = state_dir(workspace)
         self._drivers: dict[str, Driver] = {}
         self._lineage = lineage
-        self._secrets = (*provider.secrets, *(lineage.secrets if lineage else ()))
+        own = (secret for one in self._providers for secret in one.secrets)
+        self._secrets = (*own, *(lineage.secrets if lineage else ()))
         self._crew = as_crew(agents, self._own_tools, self._agent_loop, lambda: self._journal, agent_depth)
         self._secrets += tuple(self._own_tools.secrets) if isinstance(self._own_tools, Living) else ()
         self._tools = with_crew(self._own_tools, self._crew)
@@ -216,9 +219,10 @@ class Loop(Sessions):
         """The budget again. Raises ConfigError for one that cannot be kept."""
         if budget.reserve is not None and budget.tokens is not None and budget.reserve >= budget.tokens:
             raise ConfigError(f"budget: reserve ({budget.reserve}) has to be smaller than tokens ({budget.tokens})")
-        if budget.cost is not None and price_of(self._provider.model, self._prices) is None:
+        unpriced = [model for model in self._models if price_of(model, self._prices) is None]
+        if budget.cost is not None and unpriced:
             raise ConfigError(
-                f"budget: a cost of {budget.cost:g} USD is asked for, but what {self._provider.model!r} costs is not "
+                f"budget: a cost of {budget.cost:g} USD is asked for, but what {unpriced[0]!r} costs is not "
                 "known; give Loop(prices={model: fsm.providers.prices.Price(input, cached, output)}), on the command "
                 "line --price INPUT,CACHED,OUTPUT (US dollars per million tokens), or limit the tokens"
             )
@@ -238,12 +242,6 @@ class Loop(Sessions):
             await self._close_tools()
             await self._close_providers()
 
-    async def _close_providers(self) -> None:
-        await self._provider.close()
-        for agent in self._crew.agents.values() if self._crew else ():
-            if agent.provider is not None:
-                await agent.provider.close()
-
     def stream(self, task: str, *, session: str | None = None) -> AsyncGenerator[events.Event, None]:
         """The events of a new run, the last of which is `RunEnd`. Closing it early suspends the run, committed."""
         return _streamed(lambda publish: self.run(task, session=session, on_event=publish))
@@ -255,7 +253,7 @@ class Loop(Sessions):
 
         deeper = self._crew is not None and lineage.depth < self._crew.limit
         return Loop(
-            provider=agent.provider or self._provider,
+            provider=agent.provider or self._providers,
             tools=toolset(agent, offered(self._own_tools, caller.started.only if caller.started else None)),
             workspace=self._workspace,
             journal=self._journal,
@@ -405,7 +403,7 @@ class Loop(Sessions):
         schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
-        world = World(self._provider, tools, self._workspace, self._clock, self._journal, claim, self._prices)
+        world = World(self._providers, tools, self._workspace, self._clock, self._journal, claim, self._prices)
         redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)
@@ -438,7 +436,7 @@ class Loop(Sessions):
             driver.history.run + 1,
             graph_digest(self._graph),
             tools_digest(specs),
-            self._provider.model,
+            self._models[0],
             self._system + (OUTPUT if self._contract.output_schema else ""),
             self._workspace_name,
             self._contract,
@@ -449,6 +447,7 @@ class Loop(Sessions):
             *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ("", "", 0)),
             self._only,
             driver.history.rules if driver.history.started else self._rules,
+            self._models[1:],
         )
 
     async def _listen(self, driver: Driver) -> None:
@@ -471,6 +470,16 @@ class Loop(Sessions):
     async def _close_tools(self) -> None:
         if isinstance(self._tools, Living):
             await self._tools.close()
+
+    async def _close_providers(self) -> None:
+        agents = self._crew.agents.values() if self._crew else ()
+        for provider in (*self._providers, *(agent.provider for agent in agents)):
+            if provider is not None:
+                await provider.close()
+
+    @property
+    def _models(self) -> tuple[str, ...]:
+        return tuple(provider.model for provider in self._providers)
 
     async def __aenter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from states.ports import FollowUp
 from states.records import (
     Approval,
     BudgetChange,
+    ChainChange,
     Interruption,
     PermissionChange,
     Record,
@@ -69,10 +70,12 @@ class Opening:
         permission = (PermissionChange(asked, rules=self.rules),) if changed else ()
         if history.state in ENDS:
             return (started, *budget, *permission, *words) if words or waiting else None
+        models = (started.model, *started.fallbacks)
+        chain = (ChainChange(models),) if models != history.models else ()
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
         lost = (Interruption(),) if history.turns > 0 and history.state in TOWARD_MODEL and not history.closing else ()
         kept = self._remembered(history, asked)
-        opened = (*lost, *approvals, *budget, *permission, *kept, *words, *resumed)
+        opened = (*lost, *approvals, *budget, *permission, *chain, *kept, *words, *resumed)
         if not opened and history.budget.seconds is not None and not history.closing:
             return (BudgetChange(history.budget),)  # work is timed from a record of the process that does it
         return opened

@@ -1,6 +1,6 @@
 """Turns what a caller gives into the ports that a loop needs; wrong input is named, with the way out."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +9,7 @@ from gates.permission import parse_rule
 from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.output import schema_digest
-from states.ports import Journal, Toolbox, ToolSpec, Workspace
+from states.ports import Journal, Provider, Toolbox, ToolSpec, Workspace
 from states.rules import Rules
 
 from .output import Wanted
@@ -31,6 +31,14 @@ BUILT_IN: Final = (
 def state_dir(workspace: str | Path | Workspace | None) -> Path:
     """Where a loop keeps what it has to keep: under the workspace, else under the current folder."""
     return (Path(workspace) if isinstance(workspace, str | Path) else Path.cwd()) / STATE_DIR
+
+
+def as_chain(provider: Provider | Sequence[Provider]) -> tuple[Provider, ...]:
+    """The providers in the order in which they are asked. Raises ConfigError for none at all."""
+    chain = tuple(provider) if isinstance(provider, Sequence) else (provider,)
+    if not chain:
+        raise ConfigError("provider=[] asks nobody; give one, or a list with the one that is asked first")
+    return chain
 
 
 def as_journal(journal: str | Path | Journal | None, workspace: str | Path | Workspace | None) -> Journal:

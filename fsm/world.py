@@ -12,7 +12,7 @@ from .providers.prices import Prices, price_of
 class World:
     """Implements `states.ports.Outside`."""
 
-    provider: Provider
+    providers: tuple[Provider, ...]
     tools: Toolbox
     workspace: Workspace | None
     clock: Clock

@@ -24,6 +24,7 @@ from .records import (
     Forked,
     OutputAccepted,
     Prestart,
+    ProviderChange,
     RunStarted,
     StopAnswer,
     Suspended,
@@ -133,6 +134,14 @@ class History:
     budget: Budget = Budget()
     permission: Permission = Permission.FULL
     rules: Rules = Rules()
+    models: tuple[str, ...] = ()
+    """The chain of models that may be asked, by name."""
+    provider: int = 0
+    """Place in the chain of the one that is asked."""
+    passed_over: int = 0
+    """Providers that were given up since the last good turn."""
+    change: ProviderChange | None = None
+    """The change of provider that the current activity ends with."""
     turns: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()

@@ -353,7 +353,8 @@ class Outside(Protocol):
     """The world, handed out only when everything before it is durable."""
 
     @property
-    def provider(self) -> Provider: ...
+    def providers(self) -> Sequence[Provider]:
+        """The chain: the fold says which of them is asked."""
 
     @property
     def tools(self) -> Toolbox: ...

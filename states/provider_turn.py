@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from .errors import InterlockError
+from .fallback import replacement
 from .history import History
 from .living import Living
 from .messages import Block, Call
@@ -28,17 +29,18 @@ async def act(run: Run) -> Outcome:
         await world.tools.refresh()
     request = request_of(history, world.tools.specs)
     saw = history.seq
-    if history.trouble is not None and history.trouble.trouble is Trouble.CUT:
+    if history.trouble is not None and history.cuts:
         pause = min(LONGEST, PAUSE * 2 ** (history.cuts - 1))
         run.show(RetryNotice(history.cuts, pause, history.trouble.message))
         await world.clock.sleep(pause)
         await world.confirm()  # somebody else may have taken the session over meanwhile
+    provider = world.providers[history.provider]
     async with Line(run, world) as line:
         try:
-            async with aclosing(world.provider.stream(request)) as stream:
+            async with aclosing(provider.stream(request)) as stream:
                 async for item in stream:
                     if isinstance(item, Reply):
-                        cost = world.cost(item.model or world.provider.model, item.usage)
+                        cost = world.cost(item.model or provider.model, item.usage)
                         return Outcome(await line.turn(turn_of(item, history, saw, cost)), Event.REPLIED)
                     if isinstance(item, CallReady):
                         line.offer(item)
@@ -47,7 +49,8 @@ async def act(run: Run) -> Outcome:
         except ProviderTrouble as trouble:
             failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
             dropped = await line.drop(trouble.message)
-            return Outcome((*dropped, *_discard(failure, history.epoch + len(dropped)), failure), Event.TURN_FAILED)
+            ended = given_up(failure, history, history.epoch + len(dropped))
+            return Outcome((*dropped, *ended, failure), Event.TURN_FAILED)
     raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
 
 
@@ -73,8 +76,8 @@ def turn_of(reply: Reply, history: History, saw: int, cost: float | None = None)
     )
 
 
-def _discard(failure: TurnFailure, epoch: int) -> tuple[Record, ...]:
-    """Part of an answer was seen: its generation ends, so that nothing of it can come back."""
-    if failure.trouble is not Trouble.CUT:
-        return ()
-    return (TurnDiscarded(epoch + 1, failure.message),)
+def given_up(failure: TurnFailure, history: History, epoch: int) -> tuple[Record, ...]:
+    """What ends `epoch`, where part of an answer was seen or another provider is asked: nothing of it comes back."""
+    cut = (TurnDiscarded(epoch + 1, failure.message),) if failure.trouble is Trouble.CUT else ()
+    change = replacement(history, failure)
+    return cut if change is None else (*cut, attrs.evolve(change, epoch=epoch + len(cut) + 1))

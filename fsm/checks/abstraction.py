@@ -11,6 +11,7 @@ import attrs
 
 from gates.actions_progress import HALT
 from gates.text_is_new import RETRIES, SAME
+from states.fallback import CUTS
 from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
@@ -59,11 +60,18 @@ def key_of(history: History, view: View) -> Hashable:
         history.rest and history.rest.waits_for,
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
+        history.state is State.PROVIDER_TURN and _chain(history),
         () if over else _turn(history),
         tuple(early.record.arguments for early in history.early.values()),
         over and history.state not in ENDS and _carried(history),
         () if over else _judgement(history),
     )
+
+
+def _chain(history: History) -> Hashable:
+    """Who was tried since the last good turn, and whether one more answer that breaks off is one too many."""
+    left = len(history.models) - 1 - history.passed_over
+    return left, history.change is not None, left > 0 and min(history.cuts, CUTS - 1)
 
 
 def _sameness(history: History) -> Hashable:

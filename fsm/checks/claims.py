@@ -19,6 +19,7 @@ from states.records import (
     AssistantTurn,
     Prestart,
     PrestartsDropped,
+    ProviderChange,
     ToolIntent,
     ToolResult,
     Transition,
@@ -338,6 +339,16 @@ def early_starts_end_with_their_turn(before: History, move: Move, now: History) 
     return "what started early was dropped within its epoch" if fates and now.epoch == before.epoch else None
 
 
+def a_change_of_provider_ends_the_epoch(before: History, move: Move, now: History) -> str | None:
+    """Another provider is asked in an epoch of its own, and no more often than there are providers."""
+    changes = [record for record in move.records if isinstance(record, ProviderChange)]
+    if changes and now.epoch == before.epoch:
+        return f"{changes[0].model} is asked in the epoch of the one before it"
+    if now.passed_over >= max(1, len(now.models)):
+        return f"{now.passed_over} providers were given up, of {len(now.models)}"
+    return None
+
+
 def no_start_without_leave(before: History, move: Move, now: History) -> str | None:
     """A call that was put before a person starts only if they agreed; one that a rule denies never does."""
     for record in move.records:
@@ -426,6 +437,7 @@ TWINS: Final[Mapping[Claim, Twin]] = {
     ),
     old_epochs_stay_out: lambda before, move, now: now.epoch > 0 and now.unanswered > 0,
     early_starts_end_with_their_turn: lambda before, move, now: bool(before.early) and not now.early,
+    a_change_of_provider_ends_the_epoch: lambda before, move, now: now.change is not None,
     no_start_without_leave: lambda before, move, now: (
         any(isinstance(record, ToolIntent) for record in move.records)
         and any(state.asked for state in now.calls.values())

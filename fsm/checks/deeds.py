@@ -28,7 +28,7 @@ from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
 from .track import Track
 
 MakeLoop = Callable[..., Loop]
-"""Takes provider, tools, journal, clock and workspace by name, and gives a loop of the user's own making."""
+"""Takes provider (a chain of two), tools, journal, clock and workspace by name; makes a user's own loop of them."""
 
 PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
@@ -233,7 +233,7 @@ class Deeds:
         model = Prompter(self.ledger, lambda session: self.tracks[session].history.messages)
         bench = Bench(self.ledger, self.workspace)
         loop = type(self).make_loop(
-            provider=model, tools=bench, journal=self.journal, clock=self.clock, workspace=self.workspace
+            provider=[model, model], tools=bench, journal=self.journal, clock=self.clock, workspace=self.workspace
         )
         self.ledger.prestart = loop.prestart
         return Process(loop, model, bench)
@@ -250,6 +250,7 @@ class Deeds:
     async def take_up(self, start: Prefix) -> None:
         self.faults.clear()
         self._new_session()
+        self.faults.clear()  # the store fails a run, not whoever writes down where it begins
         claim = await self.journal.claim(self.session, create=True)
         rows, track = Counter(self.visited), self.track
         self.faults.clear()  # those were meant for a loop
@@ -273,6 +274,7 @@ class Deeds:
         )
 
     async def cancel_idle(self) -> None:
+        self.faults.clear()  # a fault that waited for a commit that never came
         process = self.here or self._process()
         self.faults.clear()  # a store that fails here fails the caller, who is no run
         rests = self.history.state in RESTING

@@ -315,7 +315,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
     """Play a plan on a loop with a new journal in `file`. Raises Broken if its row is not taken, or a claim breaks."""
     outside, journal = Cued(plan), open_journal(file)
     loop = make_loop(
-        provider=outside,
+        provider=[outside, outside],
         tools=outside,
         journal=journal,
         clock=outside.clock,
@@ -356,7 +356,7 @@ def replay(make_loop: MakeLoop, folder: Path, *, claims: tuple[Claim, ...] = ())
     claims: further ones.
     """
     outside = Cued(Plan(Row(State.FAILED, Event.RESUMED, (), State.FAILED)))
-    every = plans(explore.checked(make_loop(provider=outside, tools=outside, journal=folder / "0.db").graph))
+    every = plans(explore.checked(make_loop(provider=[outside], tools=outside, journal=folder / "0.db").graph))
     for number, plan in enumerate(every, 1):
         asyncio.run(follow(make_loop, plan, folder / f"{number}.db", claims))
     return len(every)

@@ -24,7 +24,7 @@ from states.names import ENDS, RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.ports import Reply, Run, ToolOutput, ToolRun, ToolSpec
 from states.prestart import lost
-from states.provider_turn import turn_of
+from states.provider_turn import given_up, turn_of
 from states.records import (
     JSON,
     Approval,
@@ -40,6 +40,7 @@ from states.records import (
     Metadata,
     Prestart,
     PrestartsDropped,
+    ProviderChange,
     Record,
     Resumed,
     RunStarted,
@@ -131,13 +132,15 @@ STARTED: Final = RunStarted(
     1,
     graph="",
     tools="",
-    model="",
+    model="staged",
     contract=Contract(checks=("test",)),
     budget=Budget(max_turns=None, seconds=SECONDS),
     permission=Permission.ASK,
     tool_names=(READ, WRITE),
+    fallbacks=("staged",),
 )
-"""The run that is explored: it owes evidence, its time is limited, and its effectful tool needs an approval."""
+"""The run that is explored: it owes evidence, its time is limited, its effectful tool needs an approval, and a second
+provider may be asked."""
 
 SCHEMA: Final = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
 OWES_OUTPUT: Final = Contract(output_schema=SCHEMA)
@@ -256,13 +259,14 @@ def _provider_turn(world: World, history: History) -> Moves:
     if world.hostile:
         dead = attrs.evolve(said, epoch=history.epoch - 1)
         yield Move("an answer of a dead epoch", (dead,), honest=False)
+        same = ProviderChange(history.provider, history.epoch + 1, "no change")
+        yield Move("a change to the same provider", (same,), honest=False)
 
 
 def _trouble(history: History, trouble: Trouble) -> tuple[Record, ...]:
     failure = TurnFailure(trouble, f"trouble: {trouble}", None, history.epoch)
     dropped = _dropped(history)
-    cut = (TurnDiscarded(history.epoch + len(dropped) + 1, "it broke off"),) if trouble is Trouble.CUT else ()
-    return (*dropped, *cut, failure)
+    return (*dropped, *given_up(failure, history, history.epoch + len(dropped)), failure)
 
 
 # --- calls that start while the answer is streamed --------------------------------------------------------------

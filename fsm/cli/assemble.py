@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from fsm.config import Settings
+from fsm.config import Settings, key_variables
 from fsm.loop import Loop
 from fsm.prompts import BASE, OUTPUT
 from fsm.providers.prices import Price
@@ -18,7 +18,7 @@ from states.names import ENDS
 from states.ports import Provider
 from states.rules import Rules
 
-from .provider import provider_of
+from .provider import chain_of, provider_of
 
 OF_A_NEW_RUN = ("require", "check", "schema", "system", "tools")
 """Flags that say what a run owes and is told: a run that goes on keeps its own."""
@@ -100,15 +100,15 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
     from fsm.tools import workspace_tools
 
     root = settings.workspace.resolve()
-    chosen = provider or provider_of(settings)
+    chain = (provider,) if provider else chain_of(settings)
     folder = root / STATE_DIR / FOLDER
     return Loop(
-        provider=chosen,
+        provider=chain,
         agents=load_agents(folder, lambda model: provider_of(attrs.evolve(settings, model=model))),
         tools=workspace_tools(
             root,
             Path(root, STATE_DIR),
-            hidden_env=(settings.api_key_env,),  # a command that prints its environment must not print the key
+            hidden_env=key_variables(settings),  # a command that prints its environment must not print the key
             protected=(settings.journal, f"{settings.journal}.settings"),
         ),
         workspace=root,
@@ -119,6 +119,6 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         only=plan.only,
         rules=plan.rules,
         system=plan.system,
-        prices=_prices(settings, chosen),
+        prices=_prices(settings, chain[0]),
         prestart=settings.prestart,
     )

@@ -11,6 +11,7 @@ from states.records import (
     ApprovalAsked,
     AssistantTurn,
     Cancellation,
+    ChainChange,
     Delegated,
     DelegationEnded,
     Entry,
@@ -20,6 +21,7 @@ from states.records import (
     Interruption,
     OutputAccepted,
     PermissionChange,
+    ProviderChange,
     Record,
     Resumed,
     RunStarted,
@@ -64,8 +66,6 @@ def _said(entry: Entry, record: Record, calls: Mapping[str, str]) -> str:
             return f"{'user' if source is Source.INPUT else source.value}: {text}"
         case AssistantTurn(blocks=blocks):
             return _turn(text_of(blocks), [f"{call.id}: {calls[call.id]}" for call in calls_of(blocks)])
-        case TurnFailure(trouble=trouble, message=message):
-            return f"no answer ({trouble}): {message}"
         case ToolResult(call=call, status=status, output=output):
             return f"{call} {status}: {calls.get(call, '')}{_indented(output)}"
         case ApprovalAsked(call=call, name=name, arguments=arguments):
@@ -74,7 +74,18 @@ def _said(entry: Entry, record: Record, calls: Mapping[str, str]) -> str:
             return f"{call} {'approved' if granted else 'refused'} by a person{f': {reason}' if reason else ''}"
         case OutputAccepted(call=call, value=value):
             return f"the output that {call} hands in fits its schema: {value}"
-    return _judged(record)
+    return _unanswered(record) or _judged(record)
+
+
+def _unanswered(record: Record) -> str:
+    match record:
+        case TurnFailure(trouble=trouble, message=message):
+            return f"no answer ({trouble}): {message}"
+        case ProviderChange(model=model):
+            return f"{model} is asked from now on"
+        case ChainChange(models=models):
+            return f"model {', then '.join(models)} from now on"
+    return ""
 
 
 def _judged(record: Record) -> str:

@@ -1,9 +1,12 @@
 """Options that several commands share. Each is named as in `interlock.toml`; one that was not given is None."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from fsm.config import StandIn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -50,6 +53,12 @@ def model(function: Function) -> Function:
             ),
             click.option(
                 "--api-key-env", metavar="NAME", help="The variable with the key.  [default: the provider's own]"
+            ),
+            click.option(
+                "--fallback",
+                multiple=True,
+                metavar="PROVIDER:MODEL[@URL]",
+                help="Asked from then on where the one before it does not answer.",
             ),
             click.option("--cassette", metavar="FILE", help="Recorded turns, for --provider replay."),
             click.option("--record", metavar="FILE", help="Write the model's turns down, to replay them."),
@@ -128,11 +137,24 @@ def output(function: Function) -> Function:
     )
 
 
+def _stand_in(text: str) -> "StandIn":
+    from fsm.config import DIALECTS, stand_in
+    from states.errors import ConfigError
+
+    one = stand_in(text)
+    if one is None:
+        raise ConfigError(
+            f"--fallback {text}: write PROVIDER:MODEL or PROVIDER:MODEL@URL, with a provider of {', '.join(DIALECTS)}"
+        )
+    return one
+
+
 def as_flags(given: Given) -> Given:
     """Options under the names that `fsm.config` knows."""
     from fsm.config import KEYS, comma_list
 
     flags = {name.replace("_", "-"): value for name, value in given.items()}
+    flags["fallback"] = tuple(_stand_in(text) for text in flags.get("fallback") or ())
     for name in ("require", "tools", "prestart"):
         if flags.get(name):
             flags[name] = comma_list(flags[name])

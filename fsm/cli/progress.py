@@ -61,6 +61,8 @@ class Progress:
             case events.StreamEnd(trouble=trouble) if trouble:
                 self._claim = ""
                 say(f"no answer: {trouble}", "yellow")
+            case events.ProviderChanged(model=model):
+                say(f"{model} is asked from now on", "yellow")
             case _ if self.lines:
                 self._show(event)
 

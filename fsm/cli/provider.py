@@ -6,12 +6,40 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from fsm.config import DIALECTS, FILE, Dialect, Origin, Settings
+import attrs
+
+from fsm.config import DIALECTS, FILE, Dialect, Origin, Settings, StandIn
 from states.errors import ConfigError
 from states.ports import Provider
 
 DEFAULT_PATIENCE: Final = 30.0
 """Seconds of waiting for a provider that is down, before the run rests (that of the adapters)."""
+
+
+def chain_of(settings: Settings) -> tuple[Provider, ...]:
+    """The provider of the settings, and those that stand in for it. Raises ConfigError as `provider_of`."""
+    if settings.fallback and settings.record is not None:
+        raise ConfigError("--record writes down one provider's turns: leave out --fallback, or --record")
+    return (provider_of(settings), *(_stand_in(settings, one) for one in settings.fallback))
+
+
+def _stand_in(settings: Settings, one: StandIn) -> Provider:
+    dialect = DIALECTS[one.provider]
+    address = one.base_url or os.environ.get(dialect.base_url, "").strip() or None
+    origin = one.base_url_from or (Origin.ENVIRONMENT if address else Origin.DEFAULT)
+    try:
+        return _asked(
+            attrs.evolve(
+                settings,
+                provider=one.provider,
+                model=one.model,
+                base_url=address,
+                base_url_from=origin,
+                api_key_env=one.api_key_env or dialect.key,
+            )
+        )
+    except ConfigError as error:
+        raise ConfigError(f"--fallback {one.provider}:{one.model}: {error}") from error
 
 
 def provider_of(settings: Settings) -> Provider:

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 import attrs
 import orjson
 
-from fsm.config import Origin, Settings, settings
+from fsm.config import Origin, Settings, StandIn, settings
 from fsm.tools.state_dir import file_name, write_durably
 from states.errors import ConfigError
 from states.history import History
 
 from .terminal import say
 
-KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity")
+KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity", "fallback")
 
 
 def _file(journal: str, session: str) -> Path:
@@ -33,6 +33,7 @@ def remember(chosen: Settings, session: str) -> None:
     known = {name: getattr(chosen, name) for name in KEPT}
     if chosen.base_url and urlsplit(chosen.base_url).password:
         known["base_url"] = None
+    known["fallback"] = [_plain(one) for one in chosen.fallback] or None
     if chosen.cassette:
         known["cassette"] = str(chosen.cassette.resolve())
     file = _file(chosen.journal, session)
@@ -54,6 +55,8 @@ def recall(flags: Mapping[str, Any], environment: Mapping[str, str], past: Histo
     kept = {name: value for name, value in kept.items() if not flags.get(_key(name))}
     if kept.get("base_url") not in (None, chosen.base_url):
         kept["base_url_from"] = Origin.SESSION
+    if "fallback" in kept:
+        kept["fallback"] = tuple(_stand_in(one, chosen) for one in kept["fallback"])
     if "cassette" in kept:
         kept["cassette"] = Path(str(kept["cassette"]))
     if past.started and chosen.model is None:
@@ -70,6 +73,19 @@ def pass_on(journal: str, session: str, other: str) -> None:
 def forget(journal: str, session: str) -> None:
     """Remove what is kept for a session."""
     _file(journal, session).unlink(missing_ok=True)
+
+
+def _plain(one: StandIn) -> dict[str, str]:
+    secret = one.base_url and urlsplit(one.base_url).password
+    said = {"provider": one.provider, "model": one.model, "api_key_env": one.api_key_env}
+    return {name: value for name, value in {**said, "base_url": None if secret else one.base_url}.items() if value}
+
+
+def _stand_in(kept: Mapping[str, str], chosen: Settings) -> StandIn:
+    """A fallback as the session had it. What the flags and the file do not say too has to be confirmed for a key."""
+    one = StandIn(kept["provider"], kept["model"], kept.get("base_url"), kept.get("api_key_env"))
+    said = next((known for known in chosen.fallback if _plain(known) == _plain(one)), None)
+    return said or attrs.evolve(one, base_url_from=Origin.SESSION if one.base_url else None)
 
 
 def _key(field: str) -> str:

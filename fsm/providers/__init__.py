@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from .anthropic import Anthropic
-    from .fallback import Fallback
     from .openai_chat import OpenAIChat
     from .openai_responses import OpenAIResponses
     from .record import Recorder
@@ -13,11 +12,10 @@ if TYPE_CHECKING:
     from .scripted import Scripted
     from .traffic import Traffic
 
-__all__ = ["Anthropic", "Fallback", "OpenAIChat", "OpenAIResponses", "Recorder", "Replay", "Scripted", "Traffic"]
+__all__ = ["Anthropic", "OpenAIChat", "OpenAIResponses", "Recorder", "Replay", "Scripted", "Traffic"]
 
 _HOME: Final = {
     "Anthropic": "anthropic",
-    "Fallback": "fallback",
     "OpenAIChat": "openai_chat",
     "OpenAIResponses": "openai_responses",
     "Recorder": "record",

@@ -23,6 +23,7 @@ def _transition(history: History, seq: int, record: Transition) -> None:
     history.state = record.target
     history.unspent.clear()
     history.closing, history.closing_event = 0, None
+    history.change = None
     if record.target is not State.SUSPENDED:
         history.rest = None
 
@@ -50,6 +51,7 @@ def _summary(history: History, seq: int, record: Summary) -> None:
 
 def _resumed(history: History, seq: int, record: Resumed) -> None:
     need(history.state is State.SUSPENDED, seq, f"resumed in {history.state}")
+    history.passed_over = history.cuts = 0  # whoever resumes it thinks that it may work now
     if history.messages and isinstance(history.messages[-1], AssistantMessage) and not history.unanswered:
         say(history, GO_ON)  # a request that ends in the model's own words asks for nothing
 

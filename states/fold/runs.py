@@ -9,7 +9,7 @@ from states.history import History
 from states.messages import Usage
 from states.names import ENDS, INITIAL
 from states.output import OUTPUT_ACCEPTED
-from states.records import Baseline, BudgetChange, PermissionChange, RunStarted, Understood, UserInput
+from states.records import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Understood, UserInput
 
 from .basics import forget_turn, need, say
 
@@ -26,6 +26,9 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.usage, history.seconds = Usage(), 0.0
     history.cost, history.unpriced, history.delegated, history.summary = 0.0, "", 0, ""
     history.retries = Counter()
+    history.models = (record.model, *record.fallbacks)
+    history.provider = history.passed_over = history.cuts = 0
+    history.change = None
     history.hints, history.suspends, history.baselines = {}, {}, {}
     history.understood, history.failing, history.children = (), {}, {}
     history.rest = history.failure = history.require_tool = history.output = None
@@ -67,6 +70,12 @@ def _permission_change(history: History, seq: int, record: PermissionChange) -> 
     history.rules = history.rules.plus(record.rules)
 
 
+def _chain_change(history: History, seq: int, record: ChainChange) -> None:
+    need(bool(record.models), seq, "a chain without a model")
+    history.models = record.models
+    history.provider = history.passed_over = 0
+
+
 def _budget_change(history: History, seq: int, record: BudgetChange) -> None:
     history.budget = record.budget
 
@@ -77,5 +86,6 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Understood: _understood,
     Baseline: _baseline,
     PermissionChange: _permission_change,
+    ChainChange: _chain_change,
     BudgetChange: _budget_change,
 }

@@ -8,7 +8,7 @@ from states.history import History
 from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
 from states.names import State
 from states.output import STRUCTURED_OUTPUT, TASK
-from states.records import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
+from states.records import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
 
 from .basics import forget_candidate, need, pay
 from .prestart import adopt, nothing_ahead
@@ -20,7 +20,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     need(history.unanswered == 0, seq, "a turn while calls are open")
     need(record.saw >= history.last_input, seq, "a turn whose request lacked a committed input")
     need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
-    history.cuts = 0
+    history.cuts = history.passed_over = 0
     goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
     history.carried = history.text if goes_on else ""
     history.turn, history.turn_seq, history.trouble = record, seq, None
@@ -48,7 +48,7 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
     need(history.closing == 0, seq, "a second end of one activity")
     nothing_ahead(history, seq)
     history.trouble = record
-    history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT else 0
+    history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT and history.change is None else 0
 
 
 def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
@@ -59,8 +59,23 @@ def _turn_discarded(history: History, seq: int, record: TurnDiscarded) -> None:
     history.epoch = record.epoch
 
 
+def _provider_change(history: History, seq: int, record: ProviderChange) -> None:
+    need(history.state is State.PROVIDER_TURN, seq, f"another provider in {history.state}")
+    need(history.closing == 0, seq, "another provider after the activity has ended")
+    need(history.unanswered == 0, seq, "another provider with open calls")
+    need(record.epoch == history.epoch + 1, seq, f"epoch {history.epoch + 1} is due, not {record.epoch}")
+    need(0 <= record.place < len(history.models), seq, f"the chain has no provider {record.place}")
+    need(record.place != history.provider, seq, f"provider {record.place} is asked already")
+    need(history.passed_over + 1 < len(history.models), seq, "every provider of the chain was tried")
+    history.epoch = record.epoch
+    history.provider = record.place
+    history.passed_over += 1
+    history.change = record
+
+
 APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     AssistantTurn: _assistant_turn,
     TurnFailure: _turn_failure,
     TurnDiscarded: _turn_discarded,
+    ProviderChange: _provider_change,
 }

@@ -16,9 +16,9 @@ from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 from .prestart import Fate, Prestart, PrestartsDropped
-from .runs import Baseline, BudgetChange, PermissionChange, RunStarted, Source, Understood, UserInput
+from .runs import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Source, Understood, UserInput
 from .sessions import FileChange, Forked, Titled, Undone
-from .turns import AssistantTurn, Trouble, TurnDiscarded, TurnFailure
+from .turns import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "BudgetChange",
     "Cancellation",
     "Candidate",
+    "ChainChange",
     "Delegated",
     "DelegationEnded",
     "Dispatch",
@@ -48,6 +49,7 @@ __all__ = [
     "PermissionChange",
     "Prestart",
     "PrestartsDropped",
+    "ProviderChange",
     "Record",
     "Resumed",
     "RunStarted",
@@ -81,6 +83,7 @@ Record = (
     | TurnDiscarded
     | Prestart
     | PrestartsDropped
+    | ProviderChange
     | ToolIntent
     | Dispatch
     | ToolResult
@@ -90,6 +93,7 @@ Record = (
     | ApprovalAsked
     | Approval
     | PermissionChange
+    | ChainChange
     | BudgetChange
     | OutputAccepted
     | Candidate

@@ -45,6 +45,8 @@ class RunStarted:
     only: tuple[str, ...] | None = None
     """The names and patterns that tools had to fit to be offered (None: all are)."""
     rules: Rules = Rules()
+    fallbacks: tuple[str, ...] = ()
+    """Models that are asked, in this order, where `model` does not answer."""
 
 
 @attrs.frozen
@@ -85,6 +87,13 @@ class PermissionChange:
     reason: str = ""
     rules: Rules = Rules()
     """Rules that are added to those that hold."""
+
+
+@attrs.frozen
+class ChainChange:
+    """The models that are asked from now on: the first, and in their order those that stand in for it."""
+
+    models: tuple[str, ...]
 
 
 @attrs.frozen

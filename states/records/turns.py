@@ -52,3 +52,14 @@ class TurnDiscarded:
 
     epoch: int
     reason: str
+
+
+@attrs.frozen
+class ProviderChange:
+    """From now on the provider at `place` of the chain is asked. What the one before it still delivers is dead."""
+
+    place: int
+    epoch: int
+    reason: str
+    model: str = ""
+    """The new one's name."""

@@ -52,9 +52,10 @@ async def follow_over_http(plan, file):
     with ChatServer(answer) as server:
 
         def make_loop(**parts):
-            asked.append(parts["provider"])
-            provider = OpenAIChat("scripted", server.url, api_key="k", patience=0.0, sleep=at_once)
-            return Loop(**{**parts, "provider": provider})
+            asked.append(parts["provider"][0])
+            options = {"api_key": "k", "patience": 0.0, "sleep": at_once}
+            chain = [OpenAIChat(name, server.url, **options) for name in ("scripted", "another")]
+            return Loop(**{**parts, "provider": chain})
 
         return await paths.follow(make_loop, plan, file)
 
@@ -80,7 +81,7 @@ def test_a_loop_that_does_not_take_the_row_is_found(tmp_path):
         async def refuses():
             return ProviderTrouble(Trouble.REFUSED, "no")
 
-        parts["provider"].cue = refuses
+        parts["provider"][0].cue = refuses
         return Loop(**parts)
 
     with pytest.raises(Broken, match=r"the way to finalize -- finalized .* did not take it"):

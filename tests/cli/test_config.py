@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsm.config import KEYS, Origin, settings
+from fsm.config import KEYS, Origin, StandIn, key_variables, settings, stand_in
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
 
@@ -109,6 +109,44 @@ def test_an_address_that_only_the_file_names_gets_no_key(tmp_path, monkeypatch):
     assert "secret" not in str(caught.value)
     confirmed = settings({"workspace": str(tmp_path), "base-url": "https://evil.example/v1"}, {})
     assert provider_of(confirmed).secrets == ("sk-0123456789",)
+
+
+def test_fallbacks_are_read_from_flags_and_from_tables(tmp_path):
+    (tmp_path / "interlock.toml").write_text(
+        '[[fallback]]\nprovider = "anthropic"\nmodel = "claude"\n'
+        '[[fallback]]\nmodel = "local"\nbase-url = "http://127.0.0.1:1/v1"\napi-key-env = "MINE"\n'
+    )
+
+    told = settings({"workspace": str(tmp_path)}, {})
+    assert told.fallback == (
+        StandIn("anthropic", "claude"),
+        StandIn("openai", "local", "http://127.0.0.1:1/v1", "MINE", Origin.FILE),
+    )
+    assert key_variables(told) == ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MINE")
+    assert stand_in("openai:qwen3:8b@http://h:1/v1") == StandIn(
+        "openai", "qwen3:8b", "http://h:1/v1", base_url_from=Origin.FLAG
+    )
+    assert [stand_in(text) for text in ("gpt", "nobody:m", "openai:")] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    "text", ['fallback = "gpt"', "[[fallback]]\nmodel = 3", '[[fallback]]\nname = "x"', "fallback = 1"]
+)
+def test_a_fallback_that_nobody_can_read_is_named(tmp_path, text):
+    (tmp_path / "interlock.toml").write_text(text)
+
+    with pytest.raises(ConfigError, match=r"it takes tables \[\[fallback\]\]"):
+        settings({"workspace": str(tmp_path)}, {})
+
+
+def test_a_fallback_that_only_the_file_names_gets_no_key(tmp_path, monkeypatch):
+    from fsm.cli.provider import chain_of
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    (tmp_path / "interlock.toml").write_text('model = "m"\nfallback = "openai:n@https://evil.example/v1"')
+
+    with pytest.raises(ConfigError, match=r"--fallback openai:n: .* would send the key in OPENAI_API_KEY to evil"):
+        chain_of(settings({"workspace": str(tmp_path)}, {}))
 
 
 def test_the_file_names_the_projects_own_commands(tmp_path):

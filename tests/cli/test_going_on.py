@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 
 import pytest
-from support.chat_server import HANG, ChatServer, calls_turn, chunk, text_turn
+from support.chat_server import HANG, ChatServer, calls_turn, chunk, error, text_turn
 
 WRITE = calls_turn([("write_file", {"path": "new.txt", "content": "hello"})])
 NOT_HANGING = text_turn("Done.")
@@ -351,3 +351,28 @@ def test_a_rule_that_would_do_nothing_is_named(interlock, workspace, file, words
 
     assert done.returncode == 2
     assert named in done.stderr
+
+
+def test_a_run_falls_back_and_a_later_process_goes_on_with_the_same_provider(interlock):
+    """The second one rests for want of an answer, too; the resume asks it, and not the first one again."""
+    answers = [error(503, "busy"), text_turn("It is done.")]
+    with (
+        ChatServer(lambda *_: error(503, "busy")) as first,
+        ChatServer(lambda _, number: answers[min(number, 1)]) as second,
+    ):
+        fallback = f"openai:other@{second.url}"
+        rested = interlock.run(first, "--fallback", fallback, "--patience", "0")
+        asked = len(first.requests)
+        went_on = interlock("resume", "s", "--patience", "0")
+        shown = interlock("show", "s").stdout
+
+    assert (rested.returncode, went_on.returncode) == (3, 0), went_on.stderr
+    assert "other is asked from now on" in rested.stderr
+    assert (went_on.stdout, len(first.requests)) == ("It is done.\n", asked)
+    assert "other is asked from now on" in shown
+
+
+def test_a_fallback_without_a_provider_is_refused_in_words(interlock):
+    said = interlock("run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--fallback", "gpt")
+
+    assert (said.returncode, "write PROVIDER:MODEL" in said.stderr) == (2, True)

@@ -318,6 +318,8 @@ class Loop(Sessions):
             await self._tools.open()
         claim = await self._journal.claim(session, create=opening.create)
         try:
+            if isinstance(self._tools, Living):
+                await self._tools.leave(session)  # what a process that is gone left running for it
             driver = await self._driver(claim, publish)
             following = await self._following(driver) if not opening.decides and not claim.lost else []
             opening = Opening(follow_up=following[0]) if following else opening

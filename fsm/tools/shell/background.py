@@ -22,6 +22,7 @@ from states.text import safe_text
 
 from .command import Command, Ended, Limits, run_command
 from .log import Log
+from .orphans import Register
 
 MOST: Final = 16
 """Commands of one session that may run in the background at once: our choice."""
@@ -44,14 +45,16 @@ class Running:
     done: threading.Event = attrs.field(factory=threading.Event)
     ended: Ended | None = None
     fault: str = ""
+    key: str = ""
 
-    def work(self, command: Command) -> None:
+    def work(self, command: Command, register: Register) -> None:
         """In a thread of its own, to its end."""
         try:
-            self.ended = run_command(command, self.limits, self.log, self.stopping.is_set)
+            self.ended = run_command(command, self.limits, self.log, self.stopping.is_set, register.noting(self.key))
         except OSError as error:
             self.fault = f"{error.strerror or error}"
         finally:
+            register.over(self.key)
             self.log.close()
             self.done.set()
 
@@ -61,6 +64,7 @@ class Background:
 
     def __init__(self, state_dir: Path) -> None:
         self._directory = state_dir / "background"
+        self.register = Register(state_dir)
         self._sessions: dict[str, dict[str, Running]] = {}
 
     def start(self, command: Command, limits: Limits, context: ToolContext) -> Running:
@@ -70,10 +74,10 @@ class Background:
         if len(active) >= MOST:
             raise ToolError(f"{MOST} commands run in the background already ({', '.join(active)}); stop one first")
         handle = f"bg_{context.key.rpartition(':')[2]}"
-        running = Running(handle, command.text, limits, Log(self._directory, context.key))
+        running = Running(handle, command.text, limits, Log(self._directory, context.key), key=context.key)
         mine[handle] = running
         name = f"interlock-{handle}"
-        threading.Thread(target=running.work, args=(command,), name=name, daemon=True).start()
+        threading.Thread(target=running.work, args=(command, self.register), name=name, daemon=True).start()
         return running
 
     def find(self, handle: str, context: ToolContext) -> Running:
@@ -101,12 +105,13 @@ class Background:
         )
 
     async def leave(self, session: str) -> None:
-        """Stop what the session left running; on return it is gone."""
+        """Stop what the session left running, also what a process that is gone did; on return it is gone."""
         left = [running for running in self._sessions.pop(session, {}).values() if not running.done.is_set()]
         for running in left:
             running.stopping.set()
         if left:
             await asyncio.to_thread(_join, left)
+        await asyncio.to_thread(self.register.sweep, session)
 
 
 def wait_for(running: Running, seconds: float, happened: Callable[[], bool], context: ToolContext) -> None:

@@ -19,6 +19,7 @@ from .background import Background
 from .capture import Capture
 from .command import Command, Ended, Ending, Limits, run_command
 from .later import told
+from .orphans import Register
 from .repeatable import only_reads, reconcile
 from .words import last_words
 
@@ -54,6 +55,9 @@ def bash_tool(
     hidden = {*SECRETS, *_STARTUP, *hidden_env}
     ground = background or Background(state_dir)
 
+    def lost(run: ToolRun) -> ToolOutput | None:
+        return of_lost(run, ground.register)
+
     @tool(read_only=only_reads, reconcile=lost, grace=GRACE)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
@@ -80,19 +84,22 @@ def bash_tool(
         limits = Limits(timeout_s or QUIET, total, output)
         capture = Capture(context.progress, state_dir / "output", context.key)
         try:
-            ended = run_command(what, limits, capture, lambda: context.cancelled)
+            ended = run_command(what, limits, capture, lambda: context.cancelled, ground.register.noting(context.key))
         finally:
+            ground.register.over(context.key)
             text = capture.close()
         return outcome(command, text, ended, limits, capture.kept)
 
     return attrs.evolve(bash, leave=ground.leave)
 
 
-def lost(run: ToolRun) -> ToolOutput | None:
-    """What is to be done about a lost start; of one in the background it is known that it does not run any more."""
+def of_lost(run: ToolRun, register: Register) -> ToolOutput | None:
+    """What is to be done about a lost start, once nothing of it runs any more."""
+    known = register.about(run.key)
     if run.arguments.get("background"):
-        return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} If it was started, it ended with that process.")
-    return reconcile(run)
+        return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} If it was started, it ended with that process.{known}")
+    found = reconcile(run)
+    return found and attrs.evolve(found, text=f"{found.text}{known}")
 
 
 def scratch_of(state_dir: Path, session: str) -> Path:

@@ -168,14 +168,22 @@ class Command:
     environment: Mapping[str, str]
 
 
-def run_command(command: Command, limits: Limits, capture: Sink, cancelled: Callable[[], bool]) -> Ended:
+def run_command(
+    command: Command,
+    limits: Limits,
+    capture: Sink,
+    cancelled: Callable[[], bool],
+    note: Callable[[str, int], None] = lambda token, pid: None,
+) -> Ended:
     """Run it with `bash -c`, stdout and stderr in one stream, no stdin, no terminal.
 
     When this returns, its processes are gone, also those in the background and (where there is a /proc) daemons. If
-    this process is killed, they are killed too. Raises OSError if bash cannot be started.
+    this process is killed, they are killed too. `note` gets the command's token and 0 before it starts, then its
+    process id. Raises OSError if bash cannot be started.
     """
     bash = "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/bash"
     token = secrets.token_hex(16)
+    note(token, 0)
     life, alive = os.pipe()
     output, printed = os.pipe()
     try:
@@ -193,6 +201,7 @@ def run_command(command: Command, limits: Limits, capture: Sink, cancelled: Call
         finally:
             os.close(life)
             os.close(printed)
+        note(token, process.pid)
         running = _Running(process, output, capture, token)
         ending = running.watch(limits, cancelled)
         status = process.poll()

@@ -92,7 +92,7 @@ def test_a_call_that_starts_early_before_its_intent_is_durable_is_seen(monkeypat
 def test_a_call_that_starts_early_and_is_not_on_the_list_is_seen(monkeypatch):
     def anything(ready, run):
         call = attrs.evolve(ready.call, id=run.history.call_id(ready.order))
-        decided = dispatch_tools.decide(CallState(call, ready.order), run.history, run.tools)
+        decided = dispatch_tools.decide(CallState(call, ready.order), run)
         return decided if isinstance(decided, ToolIntent) else None
 
     monkeypatch.setattr(prestart, "_may_start", anything)

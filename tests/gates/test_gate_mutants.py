@@ -30,11 +30,13 @@ from states.output import OUTPUT_ACCEPTED, schema_digest
 from states.records import (
     ApprovalAsked,
     Candidate,
+    ChainChange,
     Dispatch,
     Entry,
     Evidence,
     Finding,
     OutputAccepted,
+    ProviderChange,
     RunStarted,
     Status,
     StopAnswer,
@@ -117,6 +119,7 @@ def counters(history):
         history.failing,
         history.actions,
         history.same_text,
+        history.passed_over,
         (history.turns, history.usage, history.tool_calls),
     )
 
@@ -141,6 +144,14 @@ def filtered(play):
 def broken_off(play):
     for epoch in range(1, 5):
         play.add(TurnDiscarded(epoch, "cut"), TurnFailure(Trouble.CUT, "cut")).move()
+
+
+def down(play):
+    play.add(ChainChange(("m", "n")))
+    for epoch in (1, 2):
+        if play.history.passed_over + 1 < len(play.history.models):
+            play.add(ProviderChange(1 - play.history.provider, epoch, "the other is asked"))
+        play.add(TurnFailure(Trouble.DOWN, "down")).move()
 
 
 def beyond_budget(play):
@@ -231,6 +242,7 @@ STORIES = {
     "turn_ended": (paused, {}, [RETRIES] * 20 + ["fails: stuck"], State.FAILED),
     "turn_unfiltered": (filtered, {}, ["fails: content_filtered"], State.FAILED),
     "provider_answers": (broken_off, {}, [RETRIES] * 3 + ["suspends"], State.SUSPENDED),
+    "provider_kept": (down, {}, [RETRIES], State.SUSPENDED),
     "budget_left": (beyond_budget, {"budget": Budget(max_turns=3)}, ["suspends"], State.SUSPENDED),
     "calls_permitted": (unapproved, {}, ["suspends"], State.SUSPENDED),
     "actions_progress": (repeated_calls, {}, ["hints", "fails: stuck"], State.FAILED),
@@ -356,6 +368,8 @@ def refilled(name):
                 history.failing = {}
             case "output_correctable":
                 history.retries.pop(OUTPUT_ACCEPTED, None)
+            case "provider_kept":
+                history.passed_over = 0
             case "text_is_new":
                 history.same_text = 0
 
@@ -380,7 +394,7 @@ def test_a_gate_that_always_passes_is_told_apart(name):
     assert told(name, instead(stub)) != told(name)
 
 
-@pytest.mark.parametrize("name", REVISIONED)
+@pytest.mark.parametrize("name", sorted(REVISIONED))
 def test_a_gate_that_ignores_revisions_is_told_apart(name):
     real = gates()[name]
     stub = Stub(real, lambda history: real.judge(blinded(history)))
@@ -424,13 +438,18 @@ def announced_for_the_third_time():
     return play.put_up("Now I will run the tests.")
 
 
+def another_provider_and_trouble():
+    play = Play().add(ChainChange(("m", "n")), ProviderChange(1, 1, "the other is asked"))
+    return play.add(TurnFailure(Trouble.DOWN, "down"))
+
+
 def calls_again():
     return Play().works(("bash", "{}"))
 
 
 ORDER = {
     Event.REPLIED: ("turn_whole", "turn_ended", "turn_unfiltered"),
-    Event.TURN_FAILED: ("provider_answers",),
+    Event.TURN_FAILED: ("provider_kept", "provider_answers"),
     Event.DISPATCHED: ("calls_permitted",),
     Event.SETTLED: ("actions_progress", "output_correctable", "tools_work", "on_course"),
     Event.SUBMITTED: ("inputs_answered", "output_accepted", "final_has_text", "text_is_new", "intent_carried_out"),
@@ -441,6 +460,7 @@ ORDER = {
 """The order is the contract. `budget_left` stands where there is work ahead, and is no part of it."""
 
 BOTH_OBJECT = {
+    ("provider_kept", "provider_answers"): another_provider_and_trouble,
     ("inputs_answered", "output_accepted"): words_and_no_output,
     ("output_accepted", "final_has_text"): no_output_and_no_words,
     ("final_has_text", "text_is_new"): no_words_for_the_third_time,
@@ -455,6 +475,10 @@ NEVER_BOTH = {
 """Neighbours of which at most one objects to anything: their order shows in the verdicts that are committed."""
 SAME_EITHER_WAY = {("output_correctable", "tools_work")}
 """The second never objects, and the first is asked before the last row whatever that names first."""
+
+
+def event_of(pair):
+    return next(event for event, names in ORDER.items() if pair[0] in names)
 
 
 def order(graph, event):
@@ -505,7 +529,7 @@ def test_where_two_object_the_first_is_heard_and_a_change_of_places_is_told_apar
 
     first, second = pair
     assert heard(GRAPH) == [first]
-    assert heard(with_places_changed(first, second, Event.SUBMITTED)) == [second]
+    assert heard(with_places_changed(first, second, event_of(pair))) == [second]
 
 
 @pytest.mark.parametrize("pair", NEVER_BOTH, ids=" before ".join)
@@ -515,6 +539,5 @@ def test_where_only_one_objects_a_change_of_places_shows_in_the_verdicts(pair):
         play.graph = graph
         return [name for name, _ in play.move().asked if name in pair]
 
-    event = next(event for event, names in ORDER.items() if pair[0] in names)
     assert asked(GRAPH)[: len(pair)] == list(pair)
-    assert asked(with_places_changed(*pair, event)) != asked(GRAPH)
+    assert asked(with_places_changed(*pair, event_of(pair))) != asked(GRAPH)

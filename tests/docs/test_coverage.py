@@ -1,5 +1,6 @@
 """The coverage table is held against the tests, and what holds it would notice."""
 
+import functools
 import importlib.util
 from pathlib import Path
 
@@ -9,6 +10,7 @@ SCRIPT = Path(__file__).parents[2] / "docs" / "check_coverage.py"
 spec = importlib.util.spec_from_file_location("check_coverage", SCRIPT)
 check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check)
+KNOWN = functools.cache(check.known)  # every test file is parsed for it
 
 COUNTS = {"I": 12, "H": 15, "F": 36, "D": 16, "P": 18, "R": 53, "B": 78, "S": 1}
 """Invariants; hazards, features, defects of other loops; open points; features of their runtimes; bugs; all at once."""
@@ -17,7 +19,7 @@ ROW = f"| B01 | a fact | how | `{HERE}` |"
 
 
 def test_every_fact_has_a_test_or_a_reason():
-    assert check.objections(check.PAGE.read_text(), check.known()) == []
+    assert check.objections(check.PAGE.read_text(), KNOWN()) == []
 
 
 def test_no_fact_was_left_out():
@@ -41,13 +43,13 @@ def test_no_fact_was_left_out():
     ],
 )
 def test_what_is_wrong_with_a_row_is_said(page, said):
-    assert said in check.objections(page, check.known())
+    assert said in check.objections(page, KNOWN())
 
 
 def test_a_row_may_have_a_test_or_a_reason_or_both():
     page = f"{ROW}\n| B02 | a fact | how | not done: no time |\n| B03 | a fact | how | `{HERE}`; not done: the rest |"
 
-    assert check.objections(page, check.known()) == []
+    assert check.objections(page, KNOWN()) == []
     assert [row.not_done for row in check.facts(page)] == [False, True, True]
 
 

@@ -26,6 +26,7 @@ from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor  # noqa: E402
 
 from .approvals import ApprovalAnswer, ApprovalRequest  # noqa: E402
 from .graph import GRAPH, Graph, Row, Table, default_graph, table  # noqa: E402
+from .limits import Limits  # noqa: E402
 from .loop import Loop  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
 
@@ -67,6 +68,7 @@ __all__ = [
     "Injected",
     "InterlockError",
     "Keywords",
+    "Limits",
     "Loop",
     "MCPServer",
     "Pass",

@@ -29,6 +29,7 @@ from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
 from .graph import GRAPH, Graph
+from .limits import NO_LIMITS, Limits
 from .offered import as_only, offered
 from .opening import Opening
 from .output import owing, wanted
@@ -96,6 +97,7 @@ class Loop(Sessions):
     prices: what models cost, by name, before `fsm.providers.prices`; for a budget that limits the cost.
     prestart: names of tools whose calls may start while the answer that asks for them is still being streamed. Each
         must declare itself `read_only` and `concurrency_safe`; nothing else starts before its turn is committed.
+    limits: how many calls may run side by side, `fsm.Limits`; give loops of one process the same to share its slots.
     max_runs: how many runs and resumes of this loop may go on at once; the others wait in order.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
@@ -120,6 +122,7 @@ class Loop(Sessions):
         agent_depth: int = 1,
         lineage: "Lineage | None" = None,
         prestart: Iterable[str] = (),
+        limits: Limits = NO_LIMITS,
         graph: Graph = GRAPH,
         prices: "Prices | None" = None,
         max_runs: int | None = None,
@@ -139,6 +142,7 @@ class Loop(Sessions):
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
         self._system = system
+        self._limits = limits
         self._prestart = as_prestart(prestart, self._own_tools)
         self._graph = graph
         self._clock = clock or SystemClock()
@@ -405,7 +409,16 @@ class Loop(Sessions):
         schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
-        world = World(self._providers, tools, self._workspace, self._clock, self._journal, claim, self._prices)
+        world = World(
+            self._providers,
+            tools,
+            self._workspace,
+            self._clock,
+            self._journal,
+            claim,
+            self._prices,
+            limits=self._limits,
+        )
         redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)

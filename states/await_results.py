@@ -137,7 +137,9 @@ async def run_ahead(early: Early, run: Run, world: Outside) -> ToolResult:
     """Run a call ahead of its turn; its intent is durable. The result belongs to the epoch in which it started."""
     known = early.record
     since = world.clock.monotonic()
-    output = await _run_tool(_tool_run(known.call, known.name, known.arguments, early.intent, run), world)
+    async with world.slot(known.name):
+        await world.confirm()
+        output = await _run_tool(_tool_run(known.call, known.name, known.arguments, early.intent, run), world)
     metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
     return _answer(known.call, output, metadata, world.clock.monotonic() - since, known.epoch)
 
@@ -160,9 +162,10 @@ async def _revision(workspace: Workspace) -> str | None:
 
 
 async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set[str]) -> ToolOutput:
-    await world.confirm()
-    begun.add(state.call.id)
-    return await _run_tool(tool_run, world)
+    async with world.slot(tool_run.name):
+        await world.confirm()
+        begun.add(state.call.id)
+        return await _run_tool(tool_run, world)
 
 
 async def _run_tool(tool_run: ToolRun, world: Outside) -> ToolOutput:

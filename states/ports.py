@@ -1,6 +1,7 @@
 """The outside world as the states see it: protocols and plain values, no client, no disk, no clock of its own."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 import attrs
@@ -367,6 +368,9 @@ class Outside(Protocol):
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars at the prices known now; None where the model has none."""
+
+    def slot(self, tool: str) -> AbstractAsyncContextManager[None]:
+        """Room for one more call of the tool, within the limits on calls at once. To be entered before `confirm`."""
 
     async def confirm(self) -> None:
         """The claim still holds. To be called right before each side effect. Raises Fenced."""

@@ -59,7 +59,6 @@ class Line:
                 batch = list(self._waiting)
                 self._waiting.clear()
                 await self._run.commit(*batch)
-                await self._world.confirm()
                 for record in batch:
                     early = self._run.history.early[record.call]
                     self._run.ahead.start(record.call, run_ahead(early, self._run, self._world))

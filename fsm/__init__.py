@@ -32,13 +32,24 @@ from .result import Result, RunStatus  # noqa: E402
 
 if TYPE_CHECKING:
     from .agents import Agent, load_agents
-    from .tools import Injected, Keywords, MCPServer, Tool, ToolContext, ToolError, tool, workspace_tools
+    from .tools import (
+        Injected,
+        Keywords,
+        MCPServer,
+        NeedsConfirmation,
+        Tool,
+        ToolContext,
+        ToolError,
+        ask_user,
+        tool,
+        workspace_tools,
+    )
 
 _LATE = {
     "Agent": "agents",
     "load_agents": "agents",
-    **dict.fromkeys(("Injected", "Keywords", "MCPServer", "Tool", "ToolContext", "ToolError"), "tools"),
-    **dict.fromkeys(("tool", "workspace_tools"), "tools"),
+    **dict.fromkeys(("Injected", "Keywords", "MCPServer", "NeedsConfirmation", "Tool"), "tools"),
+    **dict.fromkeys(("ToolContext", "ToolError", "ask_user", "tool", "workspace_tools"), "tools"),
 }
 
 
@@ -71,6 +82,7 @@ __all__ = [
     "Limits",
     "Loop",
     "MCPServer",
+    "NeedsConfirmation",
     "Pass",
     "Permission",
     "Result",
@@ -85,6 +97,7 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "WaitsFor",
+    "ask_user",
     "default_graph",
     "load_agents",
     "table",

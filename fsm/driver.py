@@ -290,8 +290,9 @@ class Driver:
             apply(self.history, entry)
             seals = kept.sealed if isinstance(kept, StopAnswer) else None
             self._staged.append(Draft(entry, kind_of(kept), clean, seals))
-            if isinstance(kept, UserInput) and (understood := understanding(self.history, kept.text)):
-                self._stage(understood)
+            if isinstance(kept, UserInput) and kept.source is not Source.PLAN:
+                understood = understanding(self.history, kept.text)
+                self._stage(*((understood,) if understood else ()))
 
     async def _flush(self) -> None:
         async with self._flushing:  # gates may reach for the outside side by side

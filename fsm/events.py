@@ -170,6 +170,8 @@ class ToolEnd:
     output: str
     metadata: Metadata
     duration: float
+    asks: str = ""
+    """What a person has to confirm or answer before the run goes on."""
 
 
 @attrs.frozen
@@ -276,7 +278,9 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
         ):
             return ToolStart(seq, call, name, arguments)
         case ToolResult() as result:
-            return ToolEnd(seq, result.call, result.status, result.output, result.metadata, result.duration)
+            return ToolEnd(
+                seq, result.call, result.status, result.output, result.metadata, result.duration, result.asks
+            )
         case Delegated(session=child, agent=agent, background=background):
             return AgentStart(seq, agent, child, background)
         case DelegationEnded(session=child, state=state, reason=reason, usage=usage):

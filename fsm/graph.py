@@ -29,8 +29,10 @@ from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
 from gates.on_course import on_course
 from gates.output_accepted import output_accepted, output_correctable
+from gates.plan_handed_over import plan_handed_over
 from gates.provider_answers import provider_answers
 from gates.provider_kept import provider_kept
+from gates.questions_answered import questions_answered
 from gates.receipt_holds import ReceiptHolds
 from gates.text_is_new import text_is_new
 from gates.tools_work import tools_work
@@ -57,7 +59,14 @@ CANDIDATE_FINAL, VERIFY, STOP_HOOK, FINALIZE = State.CANDIDATE_FINAL, State.VERI
 SUCCEEDED, FAILED, SUSPENDED = State.SUCCEEDED, State.FAILED, State.SUSPENDED
 
 Gates = tuple[Gate, ...]
-AT_CANDIDATE: Final[Gates] = (inputs_answered, output_accepted, final_has_text, text_is_new, intent_carried_out)
+AT_CANDIDATE: Final[Gates] = (
+    inputs_answered,
+    plan_handed_over,
+    output_accepted,
+    final_has_text,
+    text_is_new,
+    intent_carried_out,
+)
 AT_VERIFY: Final[Gates] = (checks_passed,)
 AT_STOP: Final[Gates] = (late_inputs_answered,)
 JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
@@ -131,8 +140,8 @@ def _with_receipt(rows: list[Row], receipt_holds: ReceiptHolds) -> Graph:
 def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_stop: Gates = AT_STOP) -> Table:
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
-    moving = (actions_progress.passes, output_correctable.passes)
-    on_settled = (*moving, budget_left.passes, tools_work.passes, on_course.passes, work_goes_on)
+    moving, heard = (actions_progress.passes, output_correctable.passes), questions_answered.passes
+    on_settled = (*moving, heard, budget_left.passes, tools_work.passes, on_course.passes, work_goes_on)
     whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
     return Table(
         (
@@ -153,8 +162,9 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(DISPATCH_TOOLS, Event.DISPATCHED, (calls_permitted.passes, intents_committed), AWAIT_RESULTS),
             Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.fails,), FAILED),
             Row(AWAIT_RESULTS, Event.SETTLED, (actions_progress.passes, output_correctable.fails), FAILED),
-            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, output_handed_in), CANDIDATE_FINAL),
-            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, budget_left.suspends, work_goes_on), SUSPENDED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, questions_answered.suspends), SUSPENDED),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, heard, output_handed_in), CANDIDATE_FINAL),
+            Row(AWAIT_RESULTS, Event.SETTLED, (*moving, heard, budget_left.suspends, work_goes_on), SUSPENDED),
             Row(AWAIT_RESULTS, Event.SETTLED, on_settled, PROVIDER_TURN),
             *through(CANDIDATE_FINAL, Event.SUBMITTED, at_candidate, VERIFY),
             *through(VERIFY, Event.VERIFIED, at_verify, STOP_HOOK),
@@ -162,9 +172,10 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             *through(FINALIZE, Event.FINALIZED, (receipt_holds,), SUCCEEDED),
             *(Row(state, Event.COMMIT_FAILED, (), FAILED) for state in RUNNING),
             *(Row(state, Event.CANCELLED, (), SUSPENDED) for state in RUNNING),
-            Row(SUSPENDED, Event.RESUMED, (budget_left.suspends,), SUSPENDED),
-            Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_open), DISPATCH_TOOLS),
-            Row(SUSPENDED, Event.RESUMED, (budget_left.passes, calls_answered), PROVIDER_TURN),
+            Row(SUSPENDED, Event.RESUMED, (questions_answered.suspends,), SUSPENDED),
+            Row(SUSPENDED, Event.RESUMED, (heard, budget_left.suspends), SUSPENDED),
+            Row(SUSPENDED, Event.RESUMED, (heard, budget_left.passes, calls_open), DISPATCH_TOOLS),
+            Row(SUSPENDED, Event.RESUMED, (heard, budget_left.passes, calls_answered), PROVIDER_TURN),
         )
     )
 

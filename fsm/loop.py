@@ -197,11 +197,16 @@ class Loop(Sessions):
         budget: Budget | None = None,
         permission: Permission | str | None = None,
         rules: Rules | Mapping[str, Iterable[str]] | None = None,
+        approve_plan: bool = False,
+        reject_plan: str | None = None,
         on_event: Publish = _ignore,
     ) -> Result:
         """Go on with a session: after a crash, a rest, or (with a message) a finished run.
 
         approve, deny: calls that wait for an approval; `reason` is read by the model.
+        approve_plan: the plan that waits for a review is carried out, under `permission` (by default the loop's own, or
+        "ask" if that is "plan"). reject_plan: it is not, and these comments are read by the model, which plans on.
+        A message answers what a tool asked (`waits_for` answer), and is a comment on a plan that waits.
         remember: calls like those that are approved (or like these of them) run unasked from here on, in this session.
         budget, permission: replace the run's own from here on, on record. rules: are added to the session's, likewise.
         Without a message a finished run's result is returned again: an answer that was lost on its way to the caller
@@ -216,6 +221,8 @@ class Loop(Sessions):
             rules=as_rules(rules, self._tools.specs),
             budget=self._priced(budget) if budget else None,
             permission=as_permission(permission) if permission else None,
+            approve_plan=approve_plan,
+            reject_plan=reject_plan,
         )
         return await self._drive(session, opening, on_event)
 
@@ -353,6 +360,8 @@ class Loop(Sessions):
         session = driver.session
         records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
         self._check_resumable(driver.history)
+        if records is not None and driver.words_wait and driver.history.questions:
+            records = (*await driver.inputs(), *records)  # what was posted while it rested is an answer
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
         try:

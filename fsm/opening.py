@@ -15,6 +15,7 @@ from states.records import (
     ChainChange,
     Interruption,
     PermissionChange,
+    PlanReview,
     Record,
     Resumed,
     RunStarted,
@@ -27,6 +28,10 @@ from .approvals import remembered
 
 TOWARD_MODEL: Final = (State.PROVIDER_TURN, State.DISPATCH_TOOLS, State.AWAIT_RESULTS)
 """States from which the model is asked next: a lost process is worth a word there."""
+
+
+APPROVED: Final = "The plan is approved. Carry it out."
+REJECTED: Final = "The plan is not approved yet; go on planning."
 
 
 @attrs.frozen
@@ -43,6 +48,8 @@ class Opening:
     budget: Budget | None = None
     permission: Permission | None = None
     follow_up: FollowUp | None = None
+    approve_plan: bool = False
+    reject_plan: str | None = None
 
     @property
     def decides(self) -> bool:
@@ -55,17 +62,17 @@ class Opening:
         started: the record of a run that would begin now. waiting: notes wait in the inbox.
         Raises ConfigError, naming what does not fit the session's state.
         """
-        words = self._words()
+        words = self._words(history)
         if history.started is None:
             if not words:
                 raise ConfigError(f"session {history.session!r} never began a run; give it a message to begin one")
             return (started, *words)
         if self.create:
             raise ConfigError(f"there is a session {history.session!r} already; resume it, or choose another name")
-        approvals = self._approvals(history)
+        approvals, review = self._approvals(history), self._review(history)
         budget = (BudgetChange(self.budget),) if self.budget else ()
         before = started.permission if history.state in ENDS else history.permission
-        asked = self.permission or before
+        asked = self.permission or (self._carried_out_under(started) if self.approve_plan else before)
         changed = asked is not before or self.rules
         permission = (PermissionChange(asked, rules=self.rules),) if changed else ()
         if history.state in ENDS:
@@ -75,12 +82,37 @@ class Opening:
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
         lost = (Interruption(),) if history.turns > 0 and history.state in TOWARD_MODEL and not history.closing else ()
         kept = self._remembered(history, asked)
-        opened = (*lost, *approvals, *budget, *permission, *chain, *kept, *words, *resumed)
+        opened = (*lost, *approvals, *budget, *permission, *chain, *kept, *review, *words, *resumed)
         if not opened and history.budget.seconds is not None and not history.closing:
             return (BudgetChange(history.budget),)  # work is timed from a record of the process that does it
         return opened
 
-    def _words(self) -> tuple[UserInput, ...]:
+    def _review(self, history: History) -> tuple[PlanReview, ...]:
+        """What a person says to the plan. Words without a decision are comments on it: the planning goes on."""
+        decided = self.approve_plan or self.reject_plan is not None
+        if decided and history.plan is None:
+            raise ConfigError(f"session {history.session!r} has no plan that waits for a review")
+        if self.approve_plan and self.reject_plan is not None:
+            raise ConfigError("the plan is both approved and rejected")
+        if self.approve_plan and self.permission is Permission.PLAN:
+            raise ConfigError("an approved plan cannot be carried out under permission 'plan'; give 'ask' or 'full'")
+        if history.plan is None or not (decided or self.message):
+            return ()
+        said = self.reject_plan if self.reject_plan is not None else self.message
+        return (PlanReview(history.plan.result, self.approve_plan, said or ""),)
+
+    def _carried_out_under(self, started: RunStarted) -> Permission:
+        """What an approved plan may do: what the loop is set to, or, if that is planning too, what a person allows."""
+        return Permission.ASK if started.permission is Permission.PLAN else started.permission
+
+    def _words(self, history: History) -> tuple[UserInput, ...]:
+        plan, said = history.plan, (self.message or "").strip()
+        if self.approve_plan and plan is not None:
+            more = f"\n\nBesides: {said}" if said else ""
+            return (UserInput(f"{APPROVED}\n\n<plan>\n{plan.shows.strip()}\n</plan>{more}", Source.PLAN),)
+        if self.reject_plan is not None:
+            comments = "\n\n".join(part for part in (self.reject_plan.strip(), said) if part)
+            return (UserInput(f"{REJECTED} {comments}".strip()),)
         if self.follow_up is not None:
             return (UserInput(self.follow_up.text, Source.FOLLOW_UP, queued=self.follow_up.number),)
         return (UserInput(self.message),) if self.message and self.message.strip() else ()

@@ -9,6 +9,7 @@ from gates.permission import parse_rule
 from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.output import schema_digest
+from states.plan import SUBMIT_PLAN
 from states.ports import Journal, Provider, Toolbox, ToolSpec, Workspace
 from states.rules import Rules
 
@@ -51,6 +52,7 @@ def as_toolbox(
     tools: Iterable[object] | Toolbox, workspace: str | Path | Workspace | None, context: object = None
 ) -> Toolbox:
     from .tools import Tool, Tools
+    from .tools.plan import submit_plan
     from .tools.reserved import refuse_reserved
 
     if hasattr(tools, "complaint"):  # a whole toolbox of the caller's own
@@ -61,8 +63,10 @@ def as_toolbox(
     for item in found:
         if not isinstance(item, Tool):
             raise ConfigError(f"{item!r} is no tool; put @tool above its function")
+    if any(isinstance(item, Tool) and item.spec.name == SUBMIT_PLAN for item in found):
+        raise ConfigError(f"{SUBMIT_PLAN!r} is the tool through which plans are handed over; rename yours")
     made = Tools(
-        [item for item in found if isinstance(item, Tool)],
+        [*(item for item in found if isinstance(item, Tool)), submit_plan],
         output_dir=state_dir(workspace) / "output",
         context=context,
         workspace=Path(workspace).resolve() if isinstance(workspace, str | Path) else None,

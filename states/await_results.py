@@ -150,7 +150,16 @@ def _tool_run(call: str, name: str, arguments: str, intent: int | None, run: Run
 
 
 def _answer(call: str, output: ToolOutput, metadata: Metadata, duration: float, epoch: int) -> ToolResult:
-    return ToolResult(call, output.status, safe_text(output.text), metadata, round(duration, 6), epoch, output.images)
+    return ToolResult(
+        call,
+        output.status,
+        safe_text(output.text),
+        metadata,
+        round(duration, 6),
+        epoch,
+        output.images,
+        safe_text(output.asks),
+    )
 
 
 async def _revision(workspace: Workspace) -> str | None:

@@ -9,8 +9,10 @@ from typing import Final
 
 import orjson
 
+from .contract import Permission
 from .history import CallState, History
 from .names import Event
+from .plan import SUBMIT_PLAN
 from .ports import Outcome, Run, ToolSpec
 from .records import JSON, ApprovalAsked, Dispatch, Record, Status, ToolIntent, ToolResult
 from .rules import Leave
@@ -80,6 +82,8 @@ def decide(state: CallState, run: Run) -> Decided:
     if state.approval is not None and not state.approval.granted:
         why = f" They said: {state.approval.reason}" if state.approval.reason else ""
         return _answer(state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}")
+    if call.name == SUBMIT_PLAN and history.permission is not Permission.PLAN:
+        return _answer(state, history, Status.ERROR, "Error: no plan is asked for; do the work. Not started.")
     declared = tools.spec(call.name) or ToolSpec(call.name, "", {})
     reads = declared.changes_nothing(arguments)
     permit = run.permit(call.name, arguments, reads=reads, delegates=declared.delegates)

@@ -33,7 +33,7 @@ from .records import (
     Verification,
 )
 from .rules import Rules
-from .verdicts import Ruling
+from .verdicts import Ruling, WaitsFor
 
 
 @attrs.define
@@ -106,6 +106,15 @@ class Output:
     accepted: OutputAccepted
 
 
+@attrs.frozen
+class Question:
+    """Something that a tool showed to a person, who has not answered yet. `result` is where it stands."""
+
+    result: int
+    waits_for: WaitsFor
+    shows: str
+
+
 @attrs.define(eq=False)
 class History:
     """What is known of a session. Read it; only `apply` writes it."""
@@ -176,6 +185,8 @@ class History:
     """Agents that this run has begun, by session."""
     output: Output | None = None
     """What the model has handed in, until a newer input or the gate drops it."""
+    questions: list[Question] = attrs.field(factory=list)
+    """What a person has to answer before the run goes on; their next words answer all of it."""
     rest: Suspended | None = None
     summary: str = ""
     """Where things stood when the run came to rest for want of budget."""
@@ -266,6 +277,11 @@ class History:
     def call_id(self, order: int) -> str:
         """Our own id of a call of the next turn, by its place in it: providers repeat theirs."""
         return f"call_{self.turn_count + 1}_{order}"
+
+    @property
+    def plan(self) -> Question | None:
+        """The plan that waits for a review."""
+        return next((asked for asked in self.questions if asked.waits_for is WaitsFor.PLAN_REVIEW), None)
 
     def open_calls(self) -> list[CallState]:
         """Calls of the current turn that have no answer yet, in the model's order."""

@@ -154,6 +154,8 @@ class ToolOutput:
     text: str
     metadata: Metadata = attrs.field(factory=dict)
     images: tuple[Image, ...] = ()
+    asks: str = ""
+    """What a person has to confirm or answer before the run goes on."""
 
 
 class Toolbox(Protocol):

@@ -12,6 +12,7 @@ from .history import History
 from .living import Living
 from .messages import Block, Call
 from .names import Event
+from .plan import offered
 from .ports import CallReady, Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
 from .prestart import Line, lost
 from .records import AssistantTurn, Record, Trouble, TurnDiscarded, TurnFailure
@@ -56,6 +57,7 @@ async def act(run: Run) -> Outcome:
 
 def request_of(history: History, tools: Sequence[ToolSpec]) -> Request:
     """The next request: pure, so that a repeated turn repeats it to the byte."""
+    tools = offered(history.permission, tools)
     known = {tool.name for tool in tools}
     require = history.require_tool if history.require_tool in known else None
     return Request(history.system, history.messages, tools, require, history.session)

@@ -57,6 +57,7 @@ def key_of(history: History, view: View) -> Hashable:
         view.repeats and _sameness(history),
         history.output and (history.output_of_turn, history.output.accepted.revision),
         view.still and min(history.actions.still, HALT + 1),
+        tuple(asked.waits_for for asked in history.questions),
         history.rest and history.rest.waits_for,
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,

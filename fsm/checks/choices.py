@@ -149,12 +149,16 @@ class Chooser(Deeds):
                 self._result(f"{name} fails", process, waiting, Status.ERROR),
                 self._result(f"{name} ends, and the time is up", process, waiting, Status.OK, pause=LONG),
             ]
+            if waiting.run.name == READ:
+                found.append(self._result(f"{name} asks a person", process, waiting, Status.OK, asks="Is this right?"))
         return found
 
-    def _result(self, label: str, process: Process, waiting: Waiting, status: Status, pause: float = 0.0) -> Choice:
+    def _result(  # noqa: PLR0917  what a tool does, word by word
+        self, label: str, process: Process, waiting: Waiting, status: Status, pause: float = 0.0, asks: str = ""
+    ) -> Choice:
         def do() -> None:
             self.clock.advance(pause)
-            process.bench.finish(waiting, status)
+            process.bench.finish(waiting, status, asks=asks)
 
         return Choice(label, do)
 

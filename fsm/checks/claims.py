@@ -169,6 +169,12 @@ def gates_were_asked(required: Mapping[State, frozenset[str]]) -> Claim:
     return every_gate_passed
 
 
+def success_is_no_plan(before: History, move: Move, now: History) -> str | None:
+    """A run that only plans is not done. Claimed of tables that have a gate for planning."""
+    planning = now.permission is Permission.PLAN
+    return "a plan is called done" if planning and _entered(move, State.SUCCEEDED) else None
+
+
 # --- moves ------------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +261,13 @@ def evidence_is_spent_once(before: History, move: Move, now: History) -> str | N
 def ends_are_final(before: History, move: Move, now: History) -> str | None:
     """Nothing leads out of an end but a new run."""
     return f"{before.state} was left" if before.state in ENDS and move.transition is not None else None
+
+
+def questions_are_answered_first(before: History, move: Move, now: History) -> str | None:
+    """The model is not asked, and nothing is started, while a tool's question waits for a person."""
+    if now.questions and _entered(move, *WORKING):
+        return f"record {now.questions[0].result} asks a person, and nobody has answered"
+    return None
 
 
 def work_is_paid_for(before: History, move: Move, now: History) -> str | None:
@@ -387,6 +400,8 @@ def rests_are_explained(before: History, move: Move, now: History) -> str | None
         WaitsFor.APPROVAL: not asked,
         WaitsFor.BUDGET: not spent(now),
         WaitsFor.PROVIDER: now.trouble is None,
+        WaitsFor.PLAN_REVIEW: now.plan is None,
+        WaitsFor.ANSWER: not now.questions and now.permission is not Permission.PLAN,
         WaitsFor.RESUME: before.closing_event is not Event.CANCELLED,
     }
     return f"it says that it waits for {rest.waits_for}, which is not so" if lies.get(rest.waits_for) else None
@@ -423,6 +438,7 @@ TWINS: Final[Mapping[Claim, Twin]] = {
     success_answers_every_input: lambda before, move, now: (
         before.state in JUDGED and _entered(move, State.PROVIDER_TURN) and not now.inputs_answered
     ),
+    questions_are_answered_first: lambda before, move, now: bool(before.questions) and not now.questions,
     objections_are_obeyed: lambda before, move, now: any(
         isinstance(ruling, Fail | Suspend | Retry) for ruling in _verdicts(move).values()
     ),

@@ -20,6 +20,7 @@ from gates.on_course import on_course
 from gates.output_accepted import CORRECTIONS, output_correctable
 from gates.turn_whole import turn_whole
 from states.actions import Actions
+from states.contract import Permission
 from states.errors import GateError, HistoryError
 from states.history import History
 from states.names import ENDS, RUNNING, Event, State
@@ -29,7 +30,16 @@ from states.verdicts import Retry
 
 from .abstraction import View, key_of
 from .broken import Broken
-from .claims import STANDARD, TWINS, Claim, broken, gates_were_asked, passes_of, success_hands_in_its_output
+from .claims import (
+    STANDARD,
+    TWINS,
+    Claim,
+    broken,
+    gates_were_asked,
+    passes_of,
+    success_hands_in_its_output,
+    success_is_no_plan,
+)
 from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
 from .world import A_READ, OUTPUTS, OWES_OUTPUT, STARTED, Proofs, World, proofs
@@ -322,6 +332,12 @@ def check(
         patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
         searches.append(_Search(table, every, patient, View(epochs=False, still=True)))
         searches[-1].run(started)
+    if any(_minds_planning(gate) for gate in _gates(table)):
+        plans = attrs.evolve(started, permission=Permission.PLAN)
+        every = (*every, success_is_no_plan)
+        planning = _Search(table, every, World(hostile=False, calls=A_READ, proofs=proofs), View(epochs=False))
+        planning.run(plans)
+        searches += [planning, *_counted(table, every, proofs, plans, planning.reads - base.reads)]
     if _hidden(table, base):
         tired = _Search(table, every, World(hostile=False, proofs=proofs), View(epochs=False), frozenset(base.reads))
         tired.run(started)
@@ -378,6 +394,16 @@ def _minds_standing_still(gate: Gate) -> bool:
     stale.actions = Actions((b"",), (1000,))
     try:
         return type(gate.judge(fresh)) is not type(gate.judge(stale))
+    except Exception:  # noqa: BLE001  a gate may need more of a history than this
+        return False
+
+
+def _minds_planning(gate: Gate) -> bool:
+    """Whether the gate looks at the permission to plan only."""
+    working, planning = History("asked"), History("asked")
+    planning.permission = Permission.PLAN
+    try:
+        return type(gate.judge(working)) is not type(gate.judge(planning))
     except Exception:  # noqa: BLE001  a gate may need more of a history than this
         return False
 

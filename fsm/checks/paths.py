@@ -37,6 +37,7 @@ from states.records import (
     RunStarted,
     Settlement,
     Status,
+    ToolResult,
     Trouble,
     TurnFailure,
     UserInput,
@@ -69,6 +70,8 @@ class Cue:
     """Somebody says something meanwhile."""
     slow_tool: bool = False
     """The tool that it asks for takes all the time there is."""
+    asks: str = ""
+    """The tool that it asks for wants a person to answer this."""
     cancel: bool = False
     """The run is cancelled before it is said."""
     cancel_after: bool = False
@@ -139,6 +142,10 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues.append(Cue(ProviderTrouble(record.trouble, record.message), move.pause))
         case ApprovalAsked():
             plan.permission = Permission.ASK
+        case RunStarted(permission=Permission.PLAN):
+            plan.permission = Permission.PLAN
+        case ToolResult(asks=asks) if asks:
+            plan.cues[-1] = Cue(_asks_for(READ), asks=asks)
         case Settlement() if move.pause:
             plan.cues[-1] = Cue(_asks_for(READ), slow_tool=True)  # a call that is run, so that time can pass
         case Candidate():
@@ -202,13 +209,14 @@ class Cued:
         self.workspace = _Workspace(self)
         self.state = State.PROVIDER_TURN
         self.slow_tool = False
+        self.asks = ""
         self.loop: Loop | None = None
 
     async def cue(self) -> Reply | ProviderTrouble:
         """What is to be answered now. Afterwards the model has no more words and the run fails."""
         cue = self.cues.pop(0) if self.cues else Cue(_out_of_words())
         self.clock.advance(cue.pause)
-        self.slow_tool = cue.slow_tool
+        self.slow_tool, self.asks = cue.slow_tool, cue.asks
         if cue.words:
             await self.say()
         if cue.cancel:
@@ -260,7 +268,7 @@ class Cued:
         await asyncio.sleep(0)
         self.clock.advance(LONG if self.slow_tool else 0.0)
         found: dict[str, JSON] = {"command": TEST, "exit_status": 0} if run.name == SHELL else {}
-        return ToolOutput(Status.OK, "done", found)
+        return ToolOutput(Status.OK, "done", found, asks=self.asks)
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         return None

@@ -168,8 +168,11 @@ class Bench:
             return ToolOutput(Status.UNKNOWN, "it is under way elsewhere")
         return None
 
-    def finish(self, waiting: Waiting, status: Status, *, exit_status: int = 0) -> None:
-        """Let a tool end: with its effect, unless it failed. One that was stopped meanwhile has ended."""
+    def finish(self, waiting: Waiting, status: Status, *, exit_status: int = 0, asks: str = "") -> None:
+        """Let a tool end: with its effect, unless it failed. One that was stopped meanwhile has ended.
+
+        `asks`: what it wants a person to answer.
+        """
         if waiting.cue.done():
             return
         run = waiting.run
@@ -178,7 +181,7 @@ class Bench:
         found: dict[str, JSON] = {}
         if run.name == SHELL:
             found = {"command": str(run.arguments.get("command", "")), "exit_status": exit_status}
-        waiting.cue.set_result(ToolOutput(status, f"{run.name}: {status}", found))
+        waiting.cue.set_result(ToolOutput(status, f"{run.name}: {status}", found, asks=asks))
 
     def effect(self, waiting: Waiting) -> None:
         spec = self._known(waiting.run)

@@ -22,6 +22,7 @@ from states.history import CallState, History
 from states.messages import Block, Call, Finish, Text
 from states.names import ENDS, RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
+from states.plan import SUBMIT_PLAN
 from states.ports import Reply, Run, ToolOutput, ToolRun, ToolSpec
 from states.prestart import lost
 from states.provider_turn import given_up, turn_of
@@ -362,6 +363,9 @@ def _await(world: World, history: History) -> Moves:
             yield Move(f"call {state.order + 1} is answered: {result.status}", (*records, *ends))
             if ends:
                 yield Move(f"call {state.order + 1} is answered: {result.status}, then a crash", records)
+    if len(open_calls) == 1 and open_calls[0].call.name in (READ, SUBMIT_PLAN):
+        asks = ToolResult(open_calls[0].call.id, Status.OK, "shown", epoch=history.epoch, asks="Is this right?")
+        yield Move("the last call asks a person", (asks, settled))
     if not open_calls:
         yield Move("the turn is settled", (settled,))
         yield Move("the turn is settled, and the time is up", (settled,), pause=LONG)

@@ -21,6 +21,7 @@ from states.records import (
     Interruption,
     OutputAccepted,
     PermissionChange,
+    PlanReview,
     ProviderChange,
     Record,
     Resumed,
@@ -66,8 +67,9 @@ def _said(entry: Entry, record: Record, calls: Mapping[str, str]) -> str:
             return f"{'user' if source is Source.INPUT else source.value}: {text}"
         case AssistantTurn(blocks=blocks):
             return _turn(text_of(blocks), [f"{call.id}: {calls[call.id]}" for call in calls_of(blocks)])
-        case ToolResult(call=call, status=status, output=output):
-            return f"{call} {status}: {calls.get(call, '')}{_indented(output)}"
+        case ToolResult(call=call, status=status, output=output, asks=asks):
+            asked = f"\n    a person is asked:{_indented(asks)}" if asks else ""
+            return f"{call} {status}: {calls.get(call, '')}{_indented(output)}{asked}"
         case ApprovalAsked(call=call, name=name, arguments=arguments):
             return f"{call} waits for an approval: {label(name, arguments)}"
         case Approval(call=call, granted=granted, reason=reason):
@@ -124,6 +126,10 @@ def _reported(record: Record) -> str:
             return f"session {session} {state} ({reason}), {usage.total} tokens"
         case Interruption():
             return "the process was lost; another one goes on"
+        case PlanReview(approved=approved, comments=comments):
+            return (
+                f"the plan is {'approved' if approved else 'rejected'} by a person{f': {comments}' if comments else ''}"
+            )
         case Forked(origin=origin, at=at):
             return f"forked from {origin} after its record {at}"
         case Undone(to=to, files=files):

@@ -11,6 +11,7 @@ from fsm.loop import Loop
 from fsm.result import RunStatus
 from states.contract import Permission
 
+from .answer import hear
 from .approve import ask
 from .ending import end
 from .hints import command
@@ -32,9 +33,9 @@ def execute(
         say(f"interlock.toml lets run without asking: {', '.join(settings.rules_from_file.allow)}", "yellow")
     stage = make_stage()
     asyncio.run(stage.run(make_loop(), job))
-    while stage.waiting and _person_is_there(stage):
+    while (stage.waiting or stage.questions) and _person_is_there(stage):
         try:
-            answers = ask(stage.waiting)
+            answers = ask(stage.waiting) if stage.waiting else hear(stage.questions)
         except click.Abort:
             stage.interrupted = True
             break
@@ -55,6 +56,6 @@ def _end(settings: Settings, stage: Stage) -> Status:
         go_on = f"; go on: {command(settings, 'resume', stage.session)}" if stage.started else ""
         say(f"interrupted before the first step of session {stage.session}{go_on}", "yellow")
         return Status.INTERRUPTED
-    end(settings, result, stage.waiting)
+    end(settings, result, stage.waiting, stage.questions)
     resting = result.status is RunStatus.SUSPENDED
     return Status.INTERRUPTED if stage.interrupted and resting else OF_RUN[result.status]

@@ -16,6 +16,8 @@ from . import options
 @click.option("--remember", is_flag=True, help="Calls like those approved run unasked from now on, in this session.")
 @click.option("--allow", multiple=True, metavar="RULE", help="From now on these run unasked: 'bash(git status*)'.")
 @click.option("--ask", multiple=True, metavar="RULE", help="From now on these wait for you.")
+@click.option("--approve-plan", is_flag=True, help="The plan is carried out, with --permission ask (default) or full.")
+@click.option("--reject-plan", metavar="COMMENTS", help="It is not; the model reads why, and plans on.")
 @click.option("--reason", default="", metavar="TEXT", help="Why; the model reads it.")
 @options.model
 @options.place
@@ -32,10 +34,14 @@ def resume(
     remember: bool,
     allow: tuple[str, ...],
     ask: tuple[str, ...],
+    approve_plan: bool,
+    reject_plan: str | None,
     events: str | None,
     **given: Any,
 ) -> int:
     """Go on with SESSION. Its contract stays as it was; MESSAGE after its end begins another run.
+
+    MESSAGE answers what a tool asked; of a plan that waits for a review it is a comment, and the planning goes on.
 
     Limits and the permission that are given replace the run's own; rules are added to the session's. The
     model's server is the one that the session had, unless another is named; --require, --check, --tools and --system
@@ -76,6 +82,8 @@ def resume(
             rules=added,
             budget=plan.budget if limited else None,
             permission=plan.permission if flags.get("permission") else None,
+            approve_plan=approve_plan,
+            reject_plan=reject_plan,
             on_event=publish,
         ),
         lambda: Stage(session, as_ndjson=events is not None, begun=lambda: keep(chosen, session)),

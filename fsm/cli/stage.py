@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Final
 
 import attrs
 
@@ -11,7 +12,7 @@ from fsm.loop import Loop
 from fsm.result import Result
 from states.errors import JournalError
 from states.fold import fold
-from states.history import CallState
+from states.history import CallState, Question
 from states.verdicts import WaitsFor
 
 from . import ndjson
@@ -24,13 +25,16 @@ Publish = Callable[[events.Event], None]
 Job = Callable[[Loop, Publish], Coroutine[None, None, Result]]
 
 
+_OF_A_PERSON: Final = (WaitsFor.APPROVAL, WaitsFor.PLAN_REVIEW, WaitsFor.ANSWER)
+
+
 @attrs.define(eq=False)
 class Stage:
     """`begun` is called with the first event: from then on the session is in the journal.
 
     The answer of each run that succeeds is printed while the session is still held: whoever takes it over from a
     process that was lost gives it again. After `run`: `result` of the last run (None if it was stopped before it had
-    begun), `interrupted`, and the calls that are `waiting` for an approval.
+    begun), `interrupted`, the calls that are `waiting` for an approval, and the `questions` that wait for an answer.
     """
 
     session: str
@@ -41,6 +45,7 @@ class Stage:
     result: Result | None = None
     interrupted: bool = False
     waiting: list[CallState] = attrs.field(factory=list)
+    questions: list[Question] = attrs.field(factory=list)
     _stop: Callable[[], object] = attrs.field(default=lambda: None)
     _unread: bool = False
     _stopping: "asyncio.Task[None] | None" = None
@@ -61,8 +66,9 @@ class Stage:
             self.interrupted = interrupts.seen > 0
             if not task.cancelled():
                 self.result = task.result()
-            if self.result is not None and self.result.reason == WaitsFor.APPROVAL:
-                self.waiting = waiting(fold(self.session, await loop.journal.read(self.session)))
+            if self.result is not None and self.result.reason in _OF_A_PERSON:
+                history = fold(self.session, await loop.journal.read(self.session))
+                self.waiting, self.questions = waiting(history), history.questions
 
     def _answer(self, result: Result) -> None:
         self.progress.close()

@@ -4,24 +4,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from .ask_user import ask_user
     from .context import ToolContext, ToolError
     from .decorate import Tool, tool
     from .injected import Injected
     from .mcp import MCPServer
+    from .returned import NeedsConfirmation
     from .schema import Keywords
     from .toolbox import Tools
     from .workspace import workspace_tools
 
-__all__ = ["Injected", "Keywords", "MCPServer", "Tool", "ToolContext", "ToolError", "Tools", "tool", "workspace_tools"]
+__all__ = [
+    "Injected",
+    "Keywords",
+    "MCPServer",
+    "NeedsConfirmation",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "Tools",
+    "ask_user",
+    "tool",
+    "workspace_tools",
+]
 
 _HOME: Final = {
     "Injected": "injected",
     "Keywords": "schema",
     "MCPServer": "mcp",
+    "NeedsConfirmation": "returned",
     "Tool": "decorate",
     "ToolContext": "context",
     "ToolError": "context",
     "Tools": "toolbox",
+    "ask_user": "ask_user",
     "tool": "decorate",
     "workspace_tools": "workspace",
 }

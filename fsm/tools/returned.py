@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any, Final
 from uuid import UUID
 
+import attrs
 import cattrs
 import orjson
 from cattrs.preconf.orjson import make_converter
@@ -22,6 +23,17 @@ from states.text import safe_json
 from .context import ToolError
 
 
+@attrs.frozen
+class NeedsConfirmation:
+    """Returned by a tool that did something pending: a person has to confirm or correct it before the run goes on.
+
+    `show` is put before the person; `text` is what the model reads (nothing: the same). Their next words answer it.
+    """
+
+    show: str
+    text: str = ""
+
+
 def output_of(value: object) -> ToolOutput:
     """Text as it is, None as no text, a ToolOutput as it is, anything else as JSON (NaN and the like made visible).
 
@@ -29,6 +41,9 @@ def output_of(value: object) -> ToolOutput:
     """
     if isinstance(value, ToolOutput):
         return value
+    if isinstance(value, NeedsConfirmation):
+        said = value.text or f"This was shown to the person, who has to confirm or correct it:\n{value.show}"
+        return ToolOutput(Status.OK, said, asks=value.show)
     if inspect.iscoroutine(value):
         value.close()
         return ToolOutput(Status.ERROR, "Error: the tool returned a coroutine; it must be declared with `async def`.")

@@ -6,7 +6,6 @@ from typing import Final
 import attrs
 
 from gates.commands import KINDS
-from states.contract import Permission
 from states.history import History
 from states.records import Understood
 
@@ -61,6 +60,4 @@ def _not_owed(history: History) -> str:
         return "there is no workspace that a check could be bound to"
     if RUNS_COMMANDS not in started.tool_names:
         return f"there is no {RUNS_COMMANDS} tool to run a check with"
-    if history.permission is Permission.PLAN:
-        return "while planning, no command may run"
     return ""

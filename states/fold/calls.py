@@ -6,12 +6,14 @@ from typing import Any, Final
 from states.actions import batch_digest
 from states.contract import Permission
 from states.errors import HistoryError
-from states.history import CallState, CommandRun, History
+from states.history import CallState, CommandRun, History, Question
 from states.messages import Call, ToolMessage
 from states.names import RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
-from states.records import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+from states.plan import SUBMIT_PLAN
+from states.records import Approval, ApprovalAsked, Dispatch, PlanReview, Settlement, Status, ToolIntent, ToolResult
 from states.rules import DELEGATES
+from states.verdicts import WaitsFor
 
 from .basics import need
 
@@ -72,6 +74,9 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     if state.call.name == STRUCTURED_OUTPUT and record.status is Status.ERROR and not history.output_of_turn:
         history.output = None  # the model has said that what stood is not its answer any more
         history.retries[OUTPUT_ACCEPTED] += bool(history.contract.output_schema)
+    if record.asks and record.status is Status.OK:
+        plan = state.call.name == SUBMIT_PLAN
+        history.questions.append(Question(seq, WaitsFor.PLAN_REVIEW if plan else WaitsFor.ANSWER, record.asks))
     command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
     if isinstance(command, str) and isinstance(exit_status, int):
         before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
@@ -114,6 +119,14 @@ def _approval(history: History, seq: int, record: Approval) -> None:
     state.approval = record
 
 
+def _plan_review(history: History, seq: int, record: PlanReview) -> None:
+    plan = history.plan
+    need(plan is not None and plan.result == record.plan, seq, f"{record.plan} is no plan that waits for a review")
+    may = history.permission is not Permission.PLAN
+    need(may or not record.approved, seq, "a plan was approved, but nothing may carry it out yet")
+    history.questions = [asked for asked in history.questions if asked is not plan]
+
+
 APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     ToolIntent: _tool_intent,
     ToolResult: _tool_result,
@@ -121,4 +134,5 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     Settlement: _settlement,
     ApprovalAsked: _approval_asked,
     Approval: _approval,
+    PlanReview: _plan_review,
 }

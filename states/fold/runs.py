@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from states.actions import Actions
+from states.contract import Permission
 from states.history import History
 from states.messages import Usage
 from states.names import ENDS, INITIAL
 from states.output import OUTPUT_ACCEPTED
+from states.plan import REMINDER
 from states.records import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Understood, UserInput
 
 from .basics import forget_turn, need, say
@@ -31,6 +33,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.change = None
     history.hints, history.suspends, history.baselines = {}, {}, {}
     history.understood, history.failing, history.children = (), {}, {}
+    history.questions = []
     history.rest = history.failure = history.require_tool = history.output = None
     history.closing, history.closing_event = 0, None
     history.unspent.clear()
@@ -39,7 +42,8 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
 
 
 def _user_input(history: History, seq: int, record: UserInput) -> None:
-    say(history, record.text)
+    say(history, f"{REMINDER}\n\n{record.text}" if history.permission is Permission.PLAN else record.text)
+    history.questions = []
     history.last_input, history.last_words = seq, record.text
     history.calls_since_input = history.effects_since_input = 0
     history.actions = Actions()

@@ -11,7 +11,7 @@ import attrs
 
 from states.names import Event
 
-from .calls import Approval, ApprovalAsked, Dispatch, Settlement, Status, ToolIntent, ToolResult
+from .calls import Approval, ApprovalAsked, Dispatch, PlanReview, Settlement, Status, ToolIntent, ToolResult
 from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
@@ -47,6 +47,7 @@ __all__ = [
     "Metadata",
     "OutputAccepted",
     "PermissionChange",
+    "PlanReview",
     "Prestart",
     "PrestartsDropped",
     "ProviderChange",
@@ -92,6 +93,7 @@ Record = (
     | DelegationEnded
     | ApprovalAsked
     | Approval
+    | PlanReview
     | PermissionChange
     | ChainChange
     | BudgetChange

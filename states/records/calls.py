@@ -56,6 +56,8 @@ class ToolResult:
     duration: float = 0.0
     epoch: int = 0
     images: tuple[Image, ...] = ()
+    asks: str = ""
+    """What is shown to a person, who has to answer before the run goes on. Empty: nothing."""
 
 
 @attrs.frozen
@@ -83,3 +85,12 @@ class Approval:
     call: str
     granted: bool
     reason: str = ""
+
+
+@attrs.frozen
+class PlanReview:
+    """A person's answer to the plan that result `plan` handed over."""
+
+    plan: int
+    approved: bool
+    comments: str = ""

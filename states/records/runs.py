@@ -17,6 +17,8 @@ class Source(StrEnum):
     STEERING = "steering"
     FOLLOW_UP = "follow_up"
     """Queued while an earlier run went on; it begins a run of its own."""
+    PLAN = "plan"
+    """A plan that a person approved: the model's words, not theirs, so they ask for nothing beyond the task."""
 
 
 @attrs.frozen

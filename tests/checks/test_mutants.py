@@ -115,6 +115,7 @@ REDUNDANT = {
     "turn_unfiltered passes",
     "actions_progress passes",  # of the row that rests: the row of its objection stands before it
     "output_correctable passes",
+    "questions_answered passes",  # likewise
 }
 """Guards without which a row behaves the same. Their neighbours that lead toward success are not among them."""
 

@@ -346,7 +346,6 @@ def test_an_understood_check_sends_a_candidate_back_like_a_declared_one():
     [
         ({"revisions": False}, "no workspace"),
         ({"tool_names": ("read_file",)}, "no bash tool"),
-        ({"permission": Permission.PLAN}, "while planning"),
     ],
 )
 def test_what_cannot_be_met_is_recorded_and_not_owed(started, why):
@@ -358,6 +357,13 @@ def test_what_cannot_be_met_is_recorded_and_not_owed(started, why):
     assert why in record.not_owed
     assert past.history.owed == ()
     assert past.submitted().move().state is State.VERIFY
+
+
+def test_what_is_asked_for_while_planning_is_owed_when_the_plan_is_carried_out():
+    past = begun("run the tests", permission=Permission.PLAN)
+    past.add(understanding(past.history, "run the tests"))
+
+    assert past.history.owed == ("test",)
 
 
 def test_a_later_input_adds_and_takes_back_but_never_what_was_declared():

@@ -63,7 +63,7 @@ def test_a_gate_is_asked_last_unless_it_is_put_before_another(state):
         (lambda m: GRAPH.with_gate(m, "stop_hook"), lambda m: table(at_stop=(*AT_STOP, m))),
         (
             lambda m: GRAPH.with_gate(m, "candidate_final", before="text_is_new"),
-            lambda m: table(at_candidate=(*AT_CANDIDATE[:3], m, *AT_CANDIDATE[3:])),
+            lambda m: table(at_candidate=(*AT_CANDIDATE[:4], m, *AT_CANDIDATE[4:])),
         ),
     ],
 )

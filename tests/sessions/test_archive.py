@@ -56,7 +56,7 @@ def test_inputs_posted_after_the_import_are_heard_although_the_other_journal_cou
         await loop.steer("s", "fresh")
         await loop.follow_up("s", "after that")
         await loop.resume("s")
-        requests = loop._provider.requests
+        requests = loop._providers[0].requests
         await loop.close()
         return requests
 

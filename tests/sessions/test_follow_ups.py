@@ -172,14 +172,14 @@ def test_after_a_crash_the_model_is_told_once_however_often_the_process_is_lost(
         bench = Bench(asks_for(("hang", {})), ProviderTrouble(Trouble.DOWN, "x"), says("done"))
         await bench.lost_at(bench.ledger.started)
         lost_again = asyncio.Event()
-        bench.loop._provider.stream, stream = lambda request: never(lost_again), bench.provider.stream
+        bench.loop._providers[0].stream, stream = lambda request: never(lost_again), bench.provider.stream
         second = asyncio.create_task(bench.resume())
         await lost_again.wait()
         bench.journal.crash()
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
         bench.journal.crash()
-        bench.loop._provider.stream = stream
+        bench.loop._providers[0].stream = stream
         await bench.resume()
         await bench.resume()
         return bench

@@ -70,7 +70,7 @@ def test_a_fork_at_any_point_goes_on_and_audits_clean(permission):
             await bench.resume(approve=["call_1_1"])
         entries = await bench.journal.read("s")
         for at in points(entries):
-            bench.loop._provider = Scripted([says(f"the end {n}") for n in range(4)])
+            bench.loop._providers = (Scripted([says(f"the end {n}") for n in range(4)]),)
             name = await bench.loop.fork("s", at=at)
             result = await bench.loop.resume(name)
             if result.status is RunStatus.SUSPENDED and result.reason == "approval":

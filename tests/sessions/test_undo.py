@@ -81,10 +81,10 @@ def test_an_undo_can_be_undone_and_the_model_is_told(tmp_path):
         gone = files(tmp_path)
         undone = (await loop.changes("s"))[-1].seq
         await loop.undo("s", to=undone)
-        loop._provider = Scripted([says("I see")])
+        loop._providers = (Scripted([says("I see")]),)
         await loop.resume("s", "look again")
         await loop.close()
-        return gone, loop._provider.requests[0].messages
+        return gone, loop._providers[0].requests[0].messages
 
     gone, messages = story(tale())
     assert gone == {}

@@ -19,7 +19,7 @@ from fsm.graph import GRAPH
 from fsm.machine import decide
 from gates.gate import Asked, Gate
 from states.actions import Actions
-from states.contract import Budget, Contract
+from states.contract import Budget, Contract, Permission
 from states.errors import HistoryError
 from states.finalize import receipt
 from states.fold import apply, fold
@@ -41,6 +41,7 @@ from states.records import (
     Status,
     StopAnswer,
     ToolIntent,
+    ToolResult,
     Transition,
     Trouble,
     TurnDiscarded,
@@ -59,10 +60,10 @@ OWES_TEST = Contract(checks=("test",))
 class Play(Past):
     """A past whose process is lost before every move; `forgets` is what a faulty one would forget then."""
 
-    def __init__(self, graph=GRAPH, forgets=None, contract=Contract(), budget=Budget(max_turns=None)):
+    def __init__(self, graph=GRAPH, forgets=None, budget=Budget(max_turns=None), **started):
         self.entries, self.history, self.fence, self.now = [], History("s"), 1, 100.0
         self.graph, self.forgets, self.asked = graph, forgets, []
-        started = RunStarted(1, "g", "t", "m", contract=contract, budget=budget, tool_names=("bash",))
+        started = RunStarted(1, "g", "t", "m", budget=budget, tool_names=("bash",), **started)
         self.add(started, UserInput("do it"))
 
     def move(self):
@@ -89,7 +90,7 @@ class Play(Past):
         return self
 
     def works(self, *calls, status=Status.OK):
-        """A whole turn of tools: names with their arguments."""
+        """A whole turn of tools: names with their arguments. What `ask` gives is a question."""
         number = self.history.turn_count + 1
         asked = [Call(f"call_{number}_{order}", *call) for order, call in enumerate(calls)]
         self.turn(*asked).move()
@@ -97,7 +98,9 @@ class Play(Past):
             self.add(ToolIntent(call.id, call.name, call.arguments, order, self.history.epoch))
         self.add(Dispatch(self.history.turn_seq)).move()
         for call in asked:
-            self.result(call.id, status)
+            question = call.name == "ask"
+            ended = Status.OK if question else status
+            self.add(ToolResult(call.id, ended, "ok", {}, epoch=self.history.epoch, asks="Which?" if question else ""))
         return self.settle()
 
     def put_up(self, text="done", *late, found=()):
@@ -184,12 +187,21 @@ def refused_outputs(play):
         play.works(("structured_output", f'{{"m":{number}}}'), status=Status.ERROR).move()
 
 
+def question(play):
+    play.works(("ask", "{}")).move()
+
+
 def late_words(play):
     play.put_up("done", UserInput("wait")).move()
 
 
 def too_late_words(play):
     play.sealed("done", UserInput("one more thing")).move()
+
+
+def no_plan(play):
+    for number in range(3):
+        play.put_up(f"answer {number}").move()
 
 
 def stale_output(play):
@@ -254,7 +266,9 @@ STORIES = {
         ["fails: structured_output_failed"],
         State.FAILED,
     ),
+    "questions_answered": (question, {}, ["suspends"], State.SUSPENDED),
     "inputs_answered": (late_words, {}, [RETRIES], State.PROVIDER_TURN),
+    "plan_handed_over": (no_plan, {"permission": Permission.PLAN}, [RETRIES] * 2 + ["suspends"], State.SUSPENDED),
     "output_accepted": (
         stale_output,
         {"contract": OWES_OUTPUT},
@@ -276,7 +290,7 @@ STORIES = {
 """By gate: its story, how the run was set up, what the gate says beyond plain passes, and where that leads."""
 
 REVISIONED = {"checks_passed", "output_accepted", "receipt_holds"}
-UNCOUNTED = {"turn_unfiltered", "calls_permitted", "inputs_answered", "late_inputs_answered"}
+UNCOUNTED = {"turn_unfiltered", "calls_permitted", "questions_answered", "inputs_answered", "late_inputs_answered"}
 """Gates without a count: an end, a rest, and inputs that somebody has to send for each objection."""
 
 
@@ -416,8 +430,12 @@ def test_a_budget_that_a_crash_refills_is_told_apart(name):
 # --- the order --------------------------------------------------------------------------------------------------
 
 
-def words_and_no_output():
-    return Play(contract=OWES_OUTPUT).put_up("done", UserInput("wait"))
+def words_and_no_plan():
+    return Play(permission=Permission.PLAN).put_up("done", UserInput("wait"))
+
+
+def no_plan_and_no_output():
+    return Play(permission=Permission.PLAN, contract=OWES_OUTPUT).put_up("done")
 
 
 def no_output_and_no_words():
@@ -443,6 +461,13 @@ def another_provider_and_trouble():
     return play.add(TurnFailure(Trouble.DOWN, "down"))
 
 
+def refused_output_and_question():
+    play = Play(contract=OWES_OUTPUT)
+    for number in range(2):
+        play.works(("structured_output", f'{{"m":{number}}}'), status=Status.ERROR).move()
+    return play.works(("structured_output", '{"m":2}'), ("ask", "{}"), status=Status.ERROR)
+
+
 def calls_again():
     return Play().works(("bash", "{}"))
 
@@ -451,8 +476,15 @@ ORDER = {
     Event.REPLIED: ("turn_whole", "turn_ended", "turn_unfiltered"),
     Event.TURN_FAILED: ("provider_kept", "provider_answers"),
     Event.DISPATCHED: ("calls_permitted",),
-    Event.SETTLED: ("actions_progress", "output_correctable", "tools_work", "on_course"),
-    Event.SUBMITTED: ("inputs_answered", "output_accepted", "final_has_text", "text_is_new", "intent_carried_out"),
+    Event.SETTLED: ("actions_progress", "output_correctable", "questions_answered", "tools_work", "on_course"),
+    Event.SUBMITTED: (
+        "inputs_answered",
+        "plan_handed_over",
+        "output_accepted",
+        "final_has_text",
+        "text_is_new",
+        "intent_carried_out",
+    ),
     Event.VERIFIED: ("checks_passed",),
     Event.ANSWERED: ("late_inputs_answered",),
     Event.FINALIZED: ("receipt_holds",),
@@ -460,8 +492,10 @@ ORDER = {
 """The order is the contract. `budget_left` stands where there is work ahead, and is no part of it."""
 
 BOTH_OBJECT = {
+    ("output_correctable", "questions_answered"): refused_output_and_question,
     ("provider_kept", "provider_answers"): another_provider_and_trouble,
-    ("inputs_answered", "output_accepted"): words_and_no_output,
+    ("inputs_answered", "plan_handed_over"): words_and_no_plan,
+    ("plan_handed_over", "output_accepted"): no_plan_and_no_output,
     ("output_accepted", "final_has_text"): no_output_and_no_words,
     ("final_has_text", "text_is_new"): no_words_for_the_third_time,
     ("text_is_new", "intent_carried_out"): announced_for_the_third_time,
@@ -473,7 +507,7 @@ NEVER_BOTH = {
     ("tools_work", "on_course"): calls_again,
 }
 """Neighbours of which at most one objects to anything: their order shows in the verdicts that are committed."""
-SAME_EITHER_WAY = {("output_correctable", "tools_work")}
+SAME_EITHER_WAY = {("questions_answered", "tools_work")}
 """The second never objects, and the first is asked before the last row whatever that names first."""
 
 

@@ -25,8 +25,8 @@ class PlanHandedOver(Gate):
     may = (Retry, Suspend)
 
     def judge(self, history: History) -> Ruling:
-        if history.permission is not Permission.PLAN:
-            return Pass()
+        if history.permission is not Permission.PLAN or (history.started and history.started.parent):
+            return Pass()  # an agent of one who plans looks things up for it: the plan is its caller's
         if history.retries[self.name] < RETRIES:
             return Retry("an answer, but no plan", MESSAGE, SUBMIT_PLAN)
         return Suspend(

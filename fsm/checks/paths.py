@@ -133,8 +133,9 @@ def _plan(row: Row, path: Sequence[Move]) -> Plan:
 def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # noqa: C901, PLR0912  one case a kind of record
     """What the outside has to do so that this record is written."""
     match record:
-        case RunStarted(contract=contract):
+        case RunStarted(contract=contract, permission=permission):
             plan.contract = contract
+            plan.permission = Permission.PLAN if permission is Permission.PLAN else plan.permission
         case AssistantTurn():
             said = Reply(record.blocks, record.finish, model="cued", finish_detail=record.finish.value)
             plan.cues.append(Cue(said, move.pause))
@@ -142,8 +143,6 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues.append(Cue(ProviderTrouble(record.trouble, record.message), move.pause))
         case ApprovalAsked():
             plan.permission = Permission.ASK
-        case RunStarted(permission=Permission.PLAN):
-            plan.permission = Permission.PLAN
         case ToolResult(asks=asks) if asks:
             plan.cues[-1] = Cue(_asks_for(READ), asks=asks)
         case Settlement() if move.pause:

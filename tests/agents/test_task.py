@@ -118,11 +118,15 @@ def test_a_failed_agent_is_an_error_that_says_why():
 )
 def test_an_agent_is_never_allowed_more_than_its_caller(own, asked, granted):
     async def run():
-        b = bench(scout(says("ok"), permission=asked), asks_for(CALL), says("done"), permission=own)
-        assert (await b.run()).succeeded
-        return await b.records(RunStarted, await child_of(b))
+        done = [says(f"done {n}") for n in range(3)]  # whoever plans is asked for its plan twice more
+        b = bench(scout(says("ok"), permission=asked), asks_for(CALL), *done, permission=own)
+        result = await b.run()
+        return result, await b.records(RunStarted, await child_of(b)), await b.records(DelegationEnded)
 
-    assert story(run())[0].permission is Permission(granted)
+    result, started, ended = story(run())
+    assert result.succeeded is (own != "plan")
+    assert started[0].permission is Permission(granted)
+    assert [end.state for end in ended] == [State.SUCCEEDED]
 
 
 def test_an_agent_that_needs_an_approval_rests_and_can_be_taken_up_again():

@@ -124,11 +124,11 @@ HINTS = ("'tools_work passes'", "'on_course passes'")
 """Gates that never object: without them a run is only not told something."""
 
 
-def test_the_claims_alone_catch_nine_in_ten():
+def test_the_claims_alone_catch_seven_in_eight():
     caught = [name for name, found in score().items() if found["explore"]]
 
     assert len(MUTANTS) > 700
-    assert len(caught) >= 0.88 * len(MUTANTS)
+    assert len(caught) >= 0.875 * len(MUTANTS)
 
 
 def test_no_mistake_that_lets_a_run_succeed_is_left_to_the_diff():

@@ -86,6 +86,7 @@ def test_a_checklist_has_the_gates_in_the_order_in_which_they_are_asked():
 
     assert [(line.name, line.asks) for line in submitted.lines] == [
         ("inputs_answered", Asks.GATE),
+        ("plan_handed_over", Asks.GATE),
         ("output_accepted", Asks.GATE),
         ("final_has_text", Asks.GATE),
         ("text_is_new", Asks.GATE),

@@ -242,7 +242,7 @@ def _of_intent(history: History, intent: ToolIntent) -> str | None:
     state = history.calls.get(call)
     if state is None:
         return None  # the fold says so in its own words
-    asked = _spelled(state.call.arguments)
+    asked = _spelled(state.sent)
     if asked is None:
         return f"call {call} was started with arguments that are no JSON"
     if (name, arguments) != (state.call.name, asked):

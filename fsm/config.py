@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -14,6 +14,10 @@ from states.errors import ConfigError
 from states.rules import Rules
 
 from .setup import STATE_DIR
+from .trust import is_trusted, trust_file
+
+if TYPE_CHECKING:
+    from .hooks.hook import Hook
 
 FILE: Final = "interlock.toml"
 READERS: Final = ("read_file", "list_dir", "glob", "grep")
@@ -108,6 +112,9 @@ class Settings:
     rules: Rules = Rules()
     rules_from_file: Rules = Rules()
     """Those of them that the workspace's file says."""
+    hooks: "tuple[Hook, ...]" = ()
+    """Commands around tool calls. Only a workspace that the user trusts gets here with any."""
+    hooks_file: Path | None = None
     tools: tuple[str, ...] | None = None
     """Names and patterns of the tools that are offered; None offers all."""
     max_turns: int | None = None
@@ -253,6 +260,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "permission": _TEXT,
     **dict.fromkeys(RULES, _Kind(_commands, 'a list of rules such as ["bash(git status*)"]')),
     "system": _TEXT,
+    "hooks-file": _TEXT,
     "schema": _TEXT,
     "prestart": _Kind(_words, 'a list of tools such as ["read_file"], or []'),
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
@@ -275,7 +283,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
 }
 """What `interlock.toml` may say: the names are those of the flags."""
 
-_PATHS: Final = frozenset({"cassette", "record", "journal", "system", "schema"})
+_PATHS: Final = frozenset({"cassette", "record", "journal", "system", "hooks-file", "schema"})
 
 
 def read_file(workspace: Path) -> dict[str, Value]:
@@ -296,7 +304,17 @@ def read_file(workspace: Path) -> dict[str, Value]:
         said |= {"permission" if key == "mode" else key: value for key, value in permission.items()}
     elif misplaced := [key for key in RULES if key in said]:
         raise ConfigError(f"{path}: {misplaced[0]} stands under [permission], where the mode is called mode")
-    return {key: _value(path, key, value) for key, value in said.items()}
+    return {key: _value(path, key, value) for key, value in said.items() if key != "hooks"}
+
+
+def hooks_of(workspace: Path, hooks_file: Path | None) -> "tuple[Hook, ...]":
+    """The hooks of the workspace's file, and of a file that is named. Raises ConfigError."""
+    from .hooks.settings import read_hooks, read_hooks_file
+
+    path = workspace / FILE
+    said = tomllib.loads(path.read_text(encoding="utf-8")).get("hooks") if path.is_file() else None
+    own = () if said is None else read_hooks(said, str(path))
+    return (*own, *(read_hooks_file(hooks_file) if hooks_file else ()))
 
 
 def _value(path: Path, key: str, value: object) -> Value:
@@ -339,6 +357,8 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged.setdefault("api-key-env", dialect.key)
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
     fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))
+    hooks_file = Path(str(merged["hooks-file"])) if "hooks-file" in merged else None
+    fields["hooks"] = _trusted(hooks_of(workspace, hooks_file), flags, workspace, environment)
     fields["rules"] = Rules(*(_listed(found.get(kind)) + _listed(given.get(kind)) for kind in RULES))
     fields["rules_from_file"] = Rules(*(_listed(found.get(kind)) for kind in RULES))
     for kind in RULES:
@@ -346,6 +366,22 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     fields["permission_from"] = _origin("permission", given, "", found)
     fields["base_url_from"] = _origin("base-url", given, from_environment, found)
     return Settings(**fields)  # type: ignore[arg-type]  # every value was checked against its key's kind
+
+
+def _trusted(
+    hooks: "tuple[Hook, ...]", flags: Mapping[str, Value | None], workspace: Path, environment: Mapping[str, str]
+) -> "tuple[Hook, ...]":
+    """The hooks, if the user trusts them. Raises ConfigError: a cloned repository must not run commands unasked."""
+    if not hooks or flags.get("hooks") == "off":
+        return ()
+    if flags.get("hooks") != "trust" and not is_trusted(workspace, environment):
+        named = "; ".join(hook.name for hook in hooks)
+        raise ConfigError(
+            f"{workspace / FILE} has hooks, which run commands on this machine: {named}. Look at them, then give "
+            f"--hooks trust, or write {str(workspace.resolve())!r} into {trust_file(environment)}; "
+            "--hooks off runs none"
+        )
+    return hooks
 
 
 def _listed(value: object) -> tuple[str, ...]:

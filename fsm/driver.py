@@ -327,6 +327,9 @@ class Driver:
     def tools(self) -> Toolbox:
         return self.world.tools
 
+    def hooked(self, name: str) -> bool:
+        return self.world.hooks.watches(name)
+
     def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
         return permit(self.history, name, arguments, reads=reads, delegates=delegates)
 

@@ -42,6 +42,7 @@ from .sessions import Sessions
 from .setup import (
     as_chain,
     as_crew,
+    as_hooks,
     as_journal,
     as_permission,
     as_prestart,
@@ -60,6 +61,7 @@ from .world import World
 
 if TYPE_CHECKING:
     from .agents import Agent, Lineage
+    from .hooks.hook import Hook
 
 LISTEN_SECONDS: Final = 0.2
 """How often a running session looks for notes of other processes (our choice; one indexed read)."""
@@ -89,6 +91,7 @@ class Loop(Sessions):
         A session keeps those that it began with.
     on_approval: answers approvals while the run goes on (takes an `ApprovalRequest`, gives an `ApprovalAnswer`, True,
         False, or None to leave it open); without it the run rests.
+    hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
     permission: "full" (the caller chose the tools), "ask" or "plan".
@@ -116,6 +119,7 @@ class Loop(Sessions):
         permission: Permission | str = Permission.FULL,
         rules: Rules | Mapping[str, Iterable[str]] | None = None,
         on_approval: Approver | None = None,
+        hooks: "Iterable[Hook]" = (),
         only: Iterable[str] | None = None,
         system: str = BASE,
         agents: "Iterable[Agent]" = (),
@@ -160,6 +164,8 @@ class Loop(Sessions):
         self._only = as_only(only, self._tools)
         self._rules = as_rules(rules, None if lineage else self._tools.specs)
         self._on_approval = on_approval
+        self._given_hooks = tuple(hooks)
+        self._hooks = as_hooks(self._given_hooks, self._workspace_name, provider)
 
     @property
     def graph(self) -> Graph:
@@ -273,6 +279,7 @@ class Loop(Sessions):
             permission=narrower(caller.permission, agent.permission or caller.permission),
             rules=caller.rules,
             on_approval=self._on_approval,
+            hooks=self._given_hooks,
             system=agent.prompt,
             agents=self._crew.agents.values() if self._crew and deeper else (),
             agent_depth=self._crew.limit if self._crew else 1,
@@ -418,16 +425,8 @@ class Loop(Sessions):
         schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
-        world = World(
-            self._providers,
-            tools,
-            self._workspace,
-            self._clock,
-            self._journal,
-            claim,
-            self._prices,
-            limits=self._limits,
-        )
+        ports = (self._providers, tools, self._workspace, self._clock, self._journal)
+        world = World(*ports, claim, self._prices, limits=self._limits, hooks=self._hooks)
         redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)

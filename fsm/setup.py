@@ -10,14 +10,16 @@ from states.contract import Contract, Permission
 from states.errors import ConfigError
 from states.output import schema_digest
 from states.plan import SUBMIT_PLAN
-from states.ports import Journal, Provider, Toolbox, ToolSpec, Workspace
+from states.ports import Hooks, Journal, Provider, Toolbox, ToolSpec, Workspace
 from states.rules import Rules
 
 from .output import Wanted
+from .world import NoHooks
 
 if TYPE_CHECKING:
     from .agents import Agent
     from .agents.crew import Crew, MakeLoop
+    from .hooks.hook import Hook
 
 STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
@@ -159,6 +161,29 @@ def as_prestart(names: Iterable[str], tools: Toolbox) -> frozenset[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
+
+
+def as_hooks(hooks: "Iterable[Hook]", directory: str, provider: Provider) -> Hooks:
+    """Whoever answers for hooks. Raises ConfigError for what is none."""
+    found = tuple(hooks)
+    if not found:
+        return NoHooks()
+    from .hooks.hook import PostToolUse, PreToolUse
+    from .hooks.runner import HookRunner
+    from .tools.shell.bash import SECRETS
+
+    for hook in found:
+        if not isinstance(hook, PreToolUse | PostToolUse):
+            raise ConfigError(f"{hook!r} is no hook; make it with PreToolUse(...) or PostToolUse(...)")
+    return HookRunner(found, directory or str(Path.cwd()), (*SECRETS, *hidden_of(provider)))
+
+
+def hidden_of(provider: Provider) -> tuple[str, ...]:
+    """Variables whose value is a secret of the provider: a command does not get them."""
+    import os
+
+    secrets = set(provider.secrets)
+    return tuple(name for name, value in os.environ.items() if value in secrets)
 
 
 def as_rules(rules: Rules | Mapping[str, Iterable[str]] | None, specs: Iterable[ToolSpec] | None) -> Rules:

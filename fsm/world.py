@@ -5,10 +5,25 @@ from contextlib import AbstractAsyncContextManager
 import attrs
 
 from states.messages import Usage
-from states.ports import Claim, Clock, Journal, Provider, Toolbox, Workspace
+from states.ports import Claim, Clock, Hooks, Journal, Provider, Toolbox, ToolOutput, ToolRun, Workspace
+from states.records import JSON, HookResult
 
 from .limits import NO_LIMITS, Limits
 from .providers.prices import Prices, price_of
+
+
+@attrs.frozen
+class NoHooks:
+    """Nobody has anything to say."""
+
+    def watches(self, name: str) -> bool:
+        return False
+
+    async def before(self, session: str, call: str, name: str, arguments: dict[str, JSON]) -> tuple[HookResult, ...]:
+        return ()
+
+    async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
+        return output
 
 
 @attrs.frozen
@@ -23,6 +38,7 @@ class World:
     claim: Claim
     prices: Prices = attrs.field(factory=dict)
     limits: Limits = NO_LIMITS
+    hooks: Hooks = attrs.field(factory=NoHooks)
 
     def cost(self, model: str, usage: Usage) -> float | None:
         price = price_of(model, self.prices)

@@ -179,9 +179,10 @@ async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set
 
 async def _run_tool(tool_run: ToolRun, world: Outside) -> ToolOutput:
     try:
-        return await world.tools.run(tool_run)
+        output = await world.tools.run(tool_run)
     except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
-        return ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
+        output = ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
+    return await world.hooks.after(tool_run, output)
 
 
 async def _allowed(state: CallState, spec: ToolSpec | None, run: Run) -> ToolOutput | None:

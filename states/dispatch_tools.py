@@ -14,8 +14,8 @@ from .history import CallState, History
 from .names import Event
 from .plan import SUBMIT_PLAN
 from .ports import Outcome, Run, ToolSpec
-from .records import JSON, ApprovalAsked, Dispatch, Record, Status, ToolIntent, ToolResult
-from .rules import Leave
+from .records import JSON, ApprovalAsked, Dispatch, HookOutcome, Record, Status, ToolIntent, ToolResult
+from .rules import Leave, Permit
 
 CALLS_PER_TURN: Final = 64
 """Calls of one turn that are run; later ones are answered with an error (the batch limit of blade-code)."""
@@ -28,14 +28,38 @@ async def act(run: Run) -> Outcome:
 
     A host that answers at once is asked at once.
     """
+    records = await _answered(run)
+    while due := _to_be_hooked(run, records):
+        await _ask_hooks(run, due)
+        records = await _answered(run)
+    return Outcome((*run.ahead.landed(), *_news(run, records), Dispatch(run.history.turn_seq)), Event.DISPATCHED)
+
+
+async def _answered(run: Run) -> list[Decided]:
+    """The decisions, once the host has answered what it answers at once."""
     records = _decide_all(run)
-    waiting = [record for record in records if isinstance(record, ApprovalAsked)]
-    if waiting:
+    if any(isinstance(record, ApprovalAsked) for record in records):
         answers = await _answers(run, _news(run, records))
         if answers:
             await run.commit(*answers)
             records = _decide_all(run)
-    return Outcome((*run.ahead.landed(), *_news(run, records), Dispatch(run.history.turn_seq)), Event.DISPATCHED)
+    return records
+
+
+def _to_be_hooked(run: Run, records: list[Decided]) -> list[ToolIntent]:
+    """Calls that would start and were not yet put before the hooks; none as long as a call waits for a person."""
+    if any(isinstance(record, ApprovalAsked) for record in records):
+        return []
+    starting = [record for record in records if isinstance(record, ToolIntent)]
+    return [intent for intent in starting if run.hooked(intent.name) and not run.history.calls[intent.call].hooks]
+
+
+async def _ask_hooks(run: Run, due: list[ToolIntent]) -> None:
+    """Ask them outside, call by call. What they say is durable before it counts; if it is lost, they are asked anew."""
+    for intent in due:
+        world = await run.outside()
+        said = await world.hooks.before(run.session, intent.call, intent.name, orjson.loads(intent.arguments))
+        await run.commit(*said)
 
 
 def _decide_all(run: Run) -> list[Decided]:
@@ -69,7 +93,7 @@ def decide(state: CallState, run: Run) -> Decided:
             state, history, Status.ERROR, f"Error: only {CALLS_PER_TURN} calls per turn are run; not started."
         )
     try:
-        arguments = parse(call.arguments)
+        arguments = parse(state.sent)
         spelled = canonical(arguments)
     except (ValueError, TypeError) as error:  # the latter: text or depth that the journal cannot hold
         said = call.arguments[:200]
@@ -84,11 +108,17 @@ def decide(state: CallState, run: Run) -> Decided:
         return _answer(state, history, Status.DENIED, f"Denied: a person refused this call; it was not started.{why}")
     if call.name == SUBMIT_PLAN and history.permission is not Permission.PLAN:
         return _answer(state, history, Status.ERROR, "Error: no plan is asked for; do the work. Not started.")
+    denied = [said for said in state.hooks if said.outcome is HookOutcome.DENIED]
+    if denied:
+        return _answer(state, history, Status.DENIED, f"Denied by a hook: {denied[0].said} Not started.")
     declared = tools.spec(call.name) or ToolSpec(call.name, "", {})
     reads = declared.changes_nothing(arguments)
     permit = run.permit(call.name, arguments, reads=reads, delegates=declared.delegates)
     if permit.leave is Leave.DENY:
         return _answer(state, history, Status.DENIED, f"Denied: {permit.why}. Not started.")
+    asking = [said for said in state.hooks if said.outcome is HookOutcome.ASKED]
+    if asking and permit.leave is Leave.ALLOW:
+        permit = Permit(Leave.ASK, f"a hook asks: {asking[0].said}")
     if permit.leave is Leave.ASK and state.approval is None:
         return ApprovalAsked(call.id, call.name, spelled, permit.why)
     return ToolIntent(

@@ -22,6 +22,7 @@ from .records import (
     Finalized,
     Finding,
     Forked,
+    HookResult,
     OutputAccepted,
     Prestart,
     ProviderChange,
@@ -55,10 +56,17 @@ class CallState:
     asked: bool = False
     why: str = ""
     """What asked for an approval."""
+    hooks: tuple[HookResult, ...] = ()
+    """What hooks said before it started."""
     approval: Approval | None = None
     elsewhere: bool = False
     """It was started in the session that this one was forked from, and is not ours to finish."""
     result: ToolResult | None = None
+
+    @property
+    def sent(self) -> str:
+        """The arguments that it is to run with: the model's, or what a hook made of them."""
+        return next((said.arguments for said in reversed(self.hooks) if said.arguments), self.call.arguments)
 
 
 @attrs.frozen

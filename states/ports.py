@@ -10,7 +10,7 @@ from .ahead import Ahead
 from .history import History
 from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
-from .records import JSON, Entry, Metadata, Record, Status, Trouble, UserInput
+from .records import JSON, Entry, HookResult, Metadata, Record, Status, Trouble, UserInput
 from .rules import Permit
 
 # --- the provider -----------------------------------------------------------------------------------------------
@@ -352,6 +352,19 @@ class Outcome:
     event: Event
 
 
+class Hooks(Protocol):
+    """What the host has to say about calls, before and after they run. None of it raises, a cancellation aside."""
+
+    def watches(self, name: str) -> bool:
+        """Whether calls of this tool are put before a hook."""
+
+    async def before(self, session: str, call: str, name: str, arguments: dict[str, JSON]) -> tuple[HookResult, ...]:
+        """What hooks say to a call that is about to start: at least one answer, if any of them watches the tool."""
+
+    async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
+        """The output as hooks leave it."""
+
+
 class Outside(Protocol):
     """The world, handed out only when everything before it is durable."""
 
@@ -367,6 +380,9 @@ class Outside(Protocol):
 
     @property
     def clock(self) -> Clock: ...
+
+    @property
+    def hooks(self) -> Hooks: ...
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars at the prices known now; None where the model has none."""
@@ -402,6 +418,9 @@ class Run(Protocol):
     @property
     def ahead(self) -> Ahead:
         """The calls of this process that started so; they outlive the activity that started them."""
+
+    def hooked(self, name: str) -> bool:
+        """Whether calls of this tool are put before a hook."""
 
     def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
         """Whether a call may start, as the rules and the permission of the run have it now."""

@@ -120,7 +120,7 @@ class Line:
 def _may_start(ready: CallReady, run: Run) -> ToolIntent | None:
     """The intent of a call that may start before its turn is there."""
     history, call = run.history, attrs.evolve(ready.call, id=run.history.call_id(ready.order))
-    if call.name not in run.prestart or not _affords(history, ready.order):
+    if call.name not in run.prestart or run.hooked(call.name) or not _affords(history, ready.order):
         return None
     decided = decide(CallState(call, ready.order), run)
     fit = isinstance(decided, ToolIntent) and decided.read_only and decided.shared

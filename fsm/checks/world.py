@@ -112,6 +112,9 @@ class _Desk:
     ahead: Ahead = attrs.field(factory=Ahead)
     answers_at_once: bool = False
 
+    def hooked(self, name: str) -> bool:
+        return False
+
     def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
         return permit(self.history, name, arguments, reads=reads, delegates=delegates)
 

@@ -118,6 +118,7 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         permission=plan.permission,
         only=plan.only,
         rules=plan.rules,
+        hooks=settings.hooks,
         system=plan.system,
         prices=_prices(settings, chain[0]),
         prestart=settings.prestart,

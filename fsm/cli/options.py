@@ -106,6 +106,9 @@ def duties(function: Function) -> Function:
             click.option(
                 "--schema", metavar="FILE", help="A JSON Schema that the result must fit; it is printed as JSON."
             ),
+            click.option(
+                "--hooks", type=click.Choice(["trust", "off"]), help="Of the workspace: run them this time, or none."
+            ),
             click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
             click.option(
                 "--prestart",
@@ -158,4 +161,4 @@ def as_flags(given: Given) -> Given:
     for name in ("require", "tools", "prestart"):
         if flags.get(name):
             flags[name] = comma_list(flags[name])
-    return {name: value for name, value in flags.items() if name in KEYS or name == "workspace"}
+    return {name: value for name, value in flags.items() if name in KEYS or name in ("workspace", "hooks")}

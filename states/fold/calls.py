@@ -11,7 +11,18 @@ from states.messages import Call, ToolMessage
 from states.names import RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.plan import SUBMIT_PLAN
-from states.records import Approval, ApprovalAsked, Dispatch, PlanReview, Settlement, Status, ToolIntent, ToolResult
+from states.records import (
+    Approval,
+    ApprovalAsked,
+    Dispatch,
+    HookOutcome,
+    HookResult,
+    PlanReview,
+    Settlement,
+    Status,
+    ToolIntent,
+    ToolResult,
+)
 from states.rules import DELEGATES
 from states.verdicts import WaitsFor
 
@@ -34,11 +45,22 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     need(state.intent is None, seq, f"a second intent for {record.call!r}")
     need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
     need(_may_start(history, state, record), seq, f"an intent for {record.call!r}, which may not start unasked")
+    denied = any(said.outcome is HookOutcome.DENIED for said in state.hooks)
+    need(not denied, seq, f"an intent for {record.call!r}, which a hook denied")
     need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
     need(record.order == state.order, seq, "intents out of the model's order")
     need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
     state.read_only, state.shared = record.read_only, record.shared
+
+
+def _hook_result(history: History, seq: int, record: HookResult) -> None:
+    state = _call(history, seq, record.call)
+    need(history.state is State.DISPATCH_TOOLS, seq, f"a hook's answer in {history.state}")
+    need(state.intent is None, seq, f"a hook's answer about {record.call!r}, which was started")
+    state.hooks = (*state.hooks, record)
+    if record.arguments:
+        state.asked, state.approval = False, None  # an approval is for exactly the arguments that were shown
 
 
 def _may_start(history: History, state: CallState, record: ToolIntent) -> bool:
@@ -135,4 +157,5 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     ApprovalAsked: _approval_asked,
     Approval: _approval,
     PlanReview: _plan_review,
+    HookResult: _hook_result,
 }

@@ -11,7 +11,18 @@ import attrs
 
 from states.names import Event
 
-from .calls import Approval, ApprovalAsked, Dispatch, PlanReview, Settlement, Status, ToolIntent, ToolResult
+from .calls import (
+    Approval,
+    ApprovalAsked,
+    Dispatch,
+    HookOutcome,
+    HookResult,
+    PlanReview,
+    Settlement,
+    Status,
+    ToolIntent,
+    ToolResult,
+)
 from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
@@ -43,6 +54,8 @@ __all__ = [
     "Finalized",
     "Finding",
     "Forked",
+    "HookOutcome",
+    "HookResult",
     "Interruption",
     "Metadata",
     "OutputAccepted",
@@ -94,6 +107,7 @@ Record = (
     | ApprovalAsked
     | Approval
     | PlanReview
+    | HookResult
     | PermissionChange
     | ChainChange
     | BudgetChange

@@ -67,6 +67,34 @@ class Settlement:
     turn: int
 
 
+class HookOutcome(StrEnum):
+    """What a hook of the host answered."""
+
+    PASSED = "passed"
+    CHANGED = "changed"
+    ASKED = "asked"
+    DENIED = "denied"
+    FAILED = "failed"
+    """It broke off, took too long, or said nothing that can be understood: it has no vote."""
+
+
+@attrs.frozen
+class HookResult:
+    """What a hook answered about a call that is about to start. It counts once it is here.
+
+    `said` is its reason, or the warning if it failed; `arguments` (canonical JSON) replace the call's (empty: none).
+    `duration` in seconds.
+    """
+
+    call: str
+    event: str
+    hook: str
+    outcome: HookOutcome
+    said: str = ""
+    arguments: str = ""
+    duration: float = 0.0
+
+
 @attrs.frozen
 class ApprovalAsked:
     """A call waits for a person. The approval is for exactly these arguments."""

@@ -1,5 +1,7 @@
 """What a command goes by: flags, the environment, the workspace's file, defaults."""
 
+import json
+
 import pytest
 
 from fsm.config import KEYS, Origin, StandIn, key_variables, settings, stand_in
@@ -165,3 +167,67 @@ def test_checks_that_are_no_commands_are_refused_with_an_example(tmp_path):
 
     with pytest.raises(ConfigError, match=r"run_tests\.sh"):
         settings({"workspace": str(tmp_path)}, {})
+
+
+HOOKS = """
+[[hooks.PreToolUse]]
+matcher = "Bash"
+hooks = [{ type = "command", command = "./guard.sh", timeout = 5 }]
+"""
+
+
+def test_hooks_of_a_workspace_run_only_if_the_user_trusts_it(tmp_path):
+    root, home = tmp_path / "work", tmp_path / "home"
+    root.mkdir()
+    (root / "interlock.toml").write_text(HOOKS)
+    flags, environment = {"workspace": str(root)}, {"HOME": str(home)}
+
+    with pytest.raises(ConfigError, match=r"has hooks, which run commands .*: \./guard\.sh\. .*--hooks trust"):
+        settings(flags, environment)
+    assert settings({**flags, "hooks": "off"}, environment).hooks == ()
+    (hook,) = settings({**flags, "hooks": "trust"}, environment).hooks
+    assert (hook.name, hook.matcher, hook.timeout) == ("./guard.sh", "Bash", 5.0)
+    (home / ".config" / "interlock").mkdir(parents=True)
+    (home / ".config" / "interlock" / "trusted").write_text(f"# mine\n{tmp_path}  # all below\n")
+    assert len(settings(flags, environment).hooks) == 1
+
+
+def test_a_workspace_cannot_trust_itself(tmp_path):
+    (tmp_path / "interlock.toml").write_text(HOOKS)
+    (tmp_path / ".config" / "interlock").mkdir(parents=True)
+    (tmp_path / ".config" / "interlock" / "trusted").write_text(str(tmp_path))
+
+    with pytest.raises(ConfigError, match="has hooks"):
+        settings({"workspace": str(tmp_path)}, {"HOME": str(tmp_path)})
+
+
+def test_a_settings_file_of_that_layout_is_read_only_if_it_is_named(tmp_path):
+    hooks = {"hooks": {"PostToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "fmt"}]}]}}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(hooks))
+    flags = {"workspace": str(tmp_path), "hooks": "trust"}
+
+    assert settings(flags, {}).hooks == ()
+    (tmp_path / "interlock.toml").write_text('hooks-file = ".claude/settings.json"')
+    assert [hook.name for hook in settings(flags, {}).hooks] == ["fmt"]
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("hooks = 1", "hooks is no table"),
+        ('[[hooks.Stop]]\nhooks = [{ command = "x" }]', "hooks for 'Stop' are not run; known: PreToolUse"),
+        ('[hooks]\nPreToolUse = "x"', "hooks.PreToolUse is no list of tables"),
+        ('[[hooks.PreToolUse]]\nhooks = [{ type = "prompt" }]', "has the type 'prompt'"),
+        ('[[hooks.PreToolUse]]\nhooks = [{ type = "command" }]', "needs a command"),
+        ('[[hooks.PreToolUse]]\nhooks = [{ command = "x", once = true }]', "says 'once', which is not known"),
+        ('[[hooks.PreToolUse]]\nmatcher = "("\nhooks = [{ command = "x" }]', "no regular expression"),
+        ('hooks-file = "nowhere.json"', "cannot be read"),
+    ],
+)
+def test_hooks_that_would_not_run_are_refused_by_name(tmp_path, said, named):
+    (tmp_path / "interlock.toml").write_text(said)
+
+    with pytest.raises(ConfigError) as caught:
+        settings({"workspace": str(tmp_path), "hooks": "trust"}, {})
+    assert named in str(caught.value)

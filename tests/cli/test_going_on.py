@@ -376,3 +376,21 @@ def test_a_fallback_without_a_provider_is_refused_in_words(interlock):
     said = interlock("run", "x", "--model", "m", "--base-url", "http://127.0.0.1:9", "--fallback", "gpt")
 
     assert (said.returncode, "write PROVIDER:MODEL" in said.stderr) == (2, True)
+
+
+def test_a_hook_of_the_workspace_runs_only_if_it_is_trusted(interlock, workspace):
+    (workspace / "interlock.toml").write_text(
+        '[[hooks.PreToolUse]]\nmatcher = "Read"\n'
+        'hooks = [{ type = "command", command = "touch hooked; echo private >&2; exit 2" }]\n'
+    )
+    turns = [calls_turn([("read_file", {"path": "calc.py"})]), text_turn("ok")]
+    with ChatServer(turns) as server:
+        refused = interlock.run(server)
+        assert refused.returncode == 2
+        assert "--hooks trust" in refused.stderr
+        assert not (workspace / "hooked").exists()
+        done = interlock.run(server, "--hooks", "trust")
+
+    assert done.returncode == 0, done.stderr
+    assert (workspace / "hooked").exists()
+    assert "Denied by a hook: private" in server.requests[1]["messages"][-1]["content"]

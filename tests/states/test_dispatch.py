@@ -51,6 +51,7 @@ def dispatched(past):
         tools=Tools([pay]),
         permit=partial(permit, past.history),
         answers_at_once=False,
+        hooked=lambda name: False,
         ahead=Ahead(),
     )
     *decided, last = asyncio.run(act(run)).records

@@ -1,0 +1,93 @@
+"""What a hook is, what it is told, and what it may answer."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+import attrs
+
+from states.errors import ConfigError
+from states.records import JSON
+
+TIMEOUT: Final = 30.0
+"""Seconds that a hook gets (the limit of blade-code for its hooks)."""
+
+
+@attrs.frozen
+class ToolUse:
+    """A call, as a hook hears of it. `output` and `failed` are set after it has run."""
+
+    session: str
+    call: str
+    name: str
+    arguments: Mapping[str, JSON]
+    output: str = ""
+    failed: bool = False
+
+
+@attrs.frozen
+class ToolAnswer:
+    """All of it may be left out: then nothing is objected to and nothing changed.
+
+    Before a call: `deny` or `ask` (a person), each with the reason; `arguments` replace the call's own, which are then
+    validated and permitted anew. After it: `output` replaces what the model reads, `add` is added to it, and `error`
+    marks it as a failure and says why.
+    """
+
+    deny: str = ""
+    ask: str = ""
+    arguments: Mapping[str, JSON] | None = None
+    output: str | None = None
+    add: str = ""
+    error: str = ""
+
+
+Answered = ToolAnswer | None
+Function = Callable[[ToolUse], Answered | Awaitable[Answered]]
+
+
+def _matcher(pattern: str) -> "re.Pattern[str]":
+    try:
+        return re.compile(".*" if pattern in ("", "*") else pattern)
+    except re.error as error:
+        raise ConfigError(f"hooks: the matcher {pattern!r} is no regular expression: {error}") from error
+
+
+def _seconds(_: object, __: object, value: float) -> None:
+    if not 0 < value <= 3600:
+        raise ConfigError(f"hooks: a timeout of {value!r} seconds; it takes more than 0 and at most 3600")
+
+
+@attrs.frozen
+class _Hook:
+    """`run` is a shell command or a function; `matcher` a regular expression that the whole of a tool's name fits."""
+
+    run: str | Function
+    matcher: str = ""
+    timeout: float = attrs.field(default=TIMEOUT, validator=_seconds)
+    _pattern: "re.Pattern[str]" = attrs.field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self.run, str) and not self.run.strip():
+            raise ConfigError("hooks: an empty command does nothing")
+        object.__setattr__(self, "_pattern", _matcher(self.matcher))
+
+    @property
+    def name(self) -> str:
+        return self.run if isinstance(self.run, str) else getattr(self.run, "__name__", type(self.run).__name__)
+
+    def fits(self, *names: str) -> bool:
+        return any(self._pattern.fullmatch(name) for name in names)
+
+
+@attrs.frozen
+class PreToolUse(_Hook):
+    """Is asked before a call starts, after its permission: it may deny it, change it, or have a person asked."""
+
+
+@attrs.frozen
+class PostToolUse(_Hook):
+    """Is told after a call has run: it may add to what the model reads, replace it, or mark it as a failure."""
+
+
+Hook = PreToolUse | PostToolUse

@@ -165,7 +165,7 @@ class Loop(Sessions):
         self._rules = as_rules(rules, None if lineage else self._tools.specs)
         self._on_approval = on_approval
         self._given_hooks = tuple(hooks)
-        self._hooks = as_hooks(self._given_hooks, self._workspace_name, provider)
+        self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets)
 
     @property
     def graph(self) -> Graph:

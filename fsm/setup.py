@@ -163,8 +163,8 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def as_hooks(hooks: "Iterable[Hook]", directory: str, provider: Provider) -> Hooks:
-    """Whoever answers for hooks. Raises ConfigError for what is none."""
+def as_hooks(hooks: "Iterable[Hook]", directory: str, secrets: Iterable[str]) -> Hooks:
+    """Whoever answers for hooks; commands do not get the secrets. Raises ConfigError for what is none."""
     found = tuple(hooks)
     if not found:
         return NoHooks()
@@ -175,15 +175,15 @@ def as_hooks(hooks: "Iterable[Hook]", directory: str, provider: Provider) -> Hoo
     for hook in found:
         if not isinstance(hook, PreToolUse | PostToolUse):
             raise ConfigError(f"{hook!r} is no hook; make it with PreToolUse(...) or PostToolUse(...)")
-    return HookRunner(found, directory or str(Path.cwd()), (*SECRETS, *hidden_of(provider)))
+    return HookRunner(found, directory or str(Path.cwd()), (*SECRETS, *hidden_of(secrets)))
 
 
-def hidden_of(provider: Provider) -> tuple[str, ...]:
-    """Variables whose value is a secret of the provider: a command does not get them."""
+def hidden_of(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Variables whose value is one of the secrets: a command does not get them."""
     import os
 
-    secrets = set(provider.secrets)
-    return tuple(name for name, value in os.environ.items() if value in secrets)
+    known = set(secrets)
+    return tuple(name for name, value in os.environ.items() if value in known)
 
 
 def as_rules(rules: Rules | Mapping[str, Iterable[str]] | None, specs: Iterable[ToolSpec] | None) -> Rules:

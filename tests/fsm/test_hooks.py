@@ -8,7 +8,7 @@ from support.bench import Bench, story
 from fsm.audit import audit
 from fsm.graph import GRAPH
 from fsm.hooks import PostToolUse, PreToolUse, ToolAnswer
-from fsm.providers.scripted import asks_for, says
+from fsm.providers.scripted import Scripted, asks_for, says
 from fsm.tools import tool
 from states.errors import ConfigError
 from states.records import ApprovalAsked, HookOutcome, HookResult, ToolIntent, ToolResult
@@ -227,6 +227,46 @@ def test_a_crash_between_a_hook_and_its_record_asks_it_again():
     assert first.status == "failed"
     assert asked == ["call_1_0"]
     assert PAID == []
+
+    journal.crash()
+    assert hooked(bench) == [], "its answer was lost"
+    assert story(bench.resume()).text == "ok"
+    assert asked == ["call_1_0", "call_1_0"]
+    assert hooked(bench) == [(HookOutcome.PASSED, "")]
+    assert PAID == [1]
+    assert audit(GRAPH, story(journal.read("s")), "s") == []
+
+
+def test_a_crash_after_the_record_of_a_hook_does_not_ask_it_again():
+    from fsm.journal.memory import Fault, MemoryJournal
+
+    asked = []
+    journal = MemoryJournal([Fault.NONE, Fault.NONE, Fault.KEPT])
+    bench = paying(PreToolUse(lambda use: asked.append(use.call)), journal=journal)
+
+    assert story(bench.run()).status == "failed"
+    assert PAID == []
+    journal.crash()
+    assert story(bench.resume()).text == "ok"
+    assert (asked, PAID) == (["call_1_0"], [1])
+
+
+class Secretive(Scripted):
+    secrets = ("the-second-secret",)
+
+
+def test_a_command_does_not_get_the_secrets_of_any_provider(monkeypatch, tmp_path):
+    monkeypatch.setenv("SECOND_KEY", "the-second-secret")
+    monkeypatch.setenv("HARMLESS", "harmless")
+    kept = tmp_path / "environment"
+    turns = (asks_for(("pay", {"account": 1})), says("ok"))
+    hook = PreToolUse(f"cat >/dev/null; env >{kept}")
+    bench = Bench(provider=[Scripted(turns), Secretive(())], tools=[pay], hooks=[hook])
+
+    assert story(bench.run()).text == "ok"
+    seen = kept.read_text()
+    assert "harmless" in seen
+    assert "the-second-secret" not in seen
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from states.contract import Budget
 from states.messages import Block, Call, Foreign, Image, Reasoning, Text
-from states.records import Metadata, Record
+from states.records import Fate, Metadata, Record, Status
 from states.verdicts import Pass
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -38,6 +38,7 @@ count = st.integers(1, 2**53)
 st.register_type_strategy(Budget, st.builds(Budget, *[st.none() | count] * 4))
 
 st.register_type_strategy(Pass, st.builds(Pass, text, st.tuples(count, count), text))
+st.register_type_strategy(Fate, st.builds(Fate, count, st.sampled_from(Status), text))
 
 BY_TYPE = {
     str: text,

@@ -198,7 +198,9 @@ class _Stage:
         try:
             self.loop.run_until_complete(history.end(broken=broken is not None))
         except Broken as error:
-            broken = error
+            broken = broken or error
+        except Exception as error:  # noqa: BLE001  such as a journal that nobody can fold
+            broken = broken or Broken("walk", f"{type(error).__name__}: {error}")
         self._sweep()
         return history, played, told, broken
 

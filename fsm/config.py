@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from states.contract import Budget, Contract, Permission
+from states.contract import Budget, Contract, Permission, Verify
 from states.errors import ConfigError
 from states.rules import Rules
 
@@ -115,6 +115,7 @@ class Settings:
     hooks: "tuple[Hook, ...]" = ()
     """Commands around tool calls. Only a workspace that the user trusts gets here with any."""
     hooks_file: Path | None = None
+    verify: str | None = None
     tools: tuple[str, ...] | None = None
     """Names and patterns of the tools that are offered; None offers all."""
     max_turns: int | None = None
@@ -137,7 +138,7 @@ class Settings:
 
     @property
     def contract(self) -> Contract:
-        return Contract(checks=self.require, commands=self.check, proofs=self.checks)
+        return Contract(checks=self.require, commands=self.check, proofs=self.checks, verify=self.verify)
 
     def budget(self, base: Budget = Budget()) -> Budget:
         """`base` with the limits that were given. Raises ConfigError."""
@@ -267,6 +268,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "tools": _Kind(_words, 'a list such as ["read_file", "grep"]'),
     "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
     "check": _Kind(_commands, 'a list of commands such as ["pytest -q"]'),
+    "verify": _TEXT,
     "max-turns": _COUNT,
     "budget-tokens": _COUNT,
     "budget-seconds": _NUMBER,
@@ -354,6 +356,7 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     merged["check"] = tuple(command.strip() for command in _listed(merged.get("check")))
     _check_choice("provider", merged, PROVIDERS)
     _check_choice("permission", merged, tuple(Permission))
+    _check_choice("verify", merged, tuple(Verify))
     merged.setdefault("api-key-env", dialect.key)
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
     fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))

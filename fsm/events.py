@@ -15,6 +15,7 @@ from states.records import (
     Delegated,
     DelegationEnded,
     Entry,
+    Judgement,
     Metadata,
     Prestart,
     PrestartsDropped,
@@ -30,6 +31,8 @@ from states.records import (
     Understood,
     UserInput,
     Verdict,
+    VerifierResult,
+    VerifierStarted,
 )
 from states.verdicts import Ruling
 
@@ -196,6 +199,26 @@ class AgentEnd:
 
 
 @attrs.frozen
+class VerifierStart:
+    """Somebody who had no part in the work begins to look at it, in the session `verifier_session`."""
+
+    seq: int
+    gate: str
+    verifier_session: str
+
+
+@attrs.frozen
+class VerifierEnd:
+    """What it says; `unavailable` is why it says nothing."""
+
+    seq: int
+    gate: str
+    judgement: Judgement
+    said: str
+    unavailable: str = ""
+
+
+@attrs.frozen
 class Ruled:
     seq: int
     gate: str
@@ -244,6 +267,8 @@ Event = (
     | ToolEnd
     | AgentStart
     | AgentEnd
+    | VerifierStart
+    | VerifierEnd
     | Ruled
     | Moved
     | Interrupted
@@ -285,6 +310,10 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
             return AgentStart(seq, agent, child, background)
         case DelegationEnded(session=child, state=state, reason=reason, usage=usage):
             return AgentEnd(seq, child, state, reason, usage)
+        case VerifierStarted(gate=gate, session=verifier):
+            return VerifierStart(seq, gate, verifier)
+        case VerifierResult() as said:
+            return VerifierEnd(seq, said.gate, said.judgement, said.said, said.unavailable)
         case Cancellation(reason=reason):
             return Interrupted(seq, reason)
         case Verdict(gate=gate, ruling=ruling):

@@ -25,6 +25,7 @@ from gates.facts import (
 )
 from gates.final_has_text import final_has_text
 from gates.gate import Asked, Gate, Guard
+from gates.independently_verified import independently_verified
 from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
 from gates.on_course import on_course
@@ -67,7 +68,7 @@ AT_CANDIDATE: Final[Gates] = (
     text_is_new,
     intent_carried_out,
 )
-AT_VERIFY: Final[Gates] = (checks_passed,)
+AT_VERIFY: Final[Gates] = (independently_verified, checks_passed)
 AT_STOP: Final[Gates] = (late_inputs_answered,)
 JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
 """Where a candidate is judged, in this order."""

@@ -18,7 +18,7 @@ from states.history import History
 from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
-from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Workspace
+from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
 from states.records import JSON, Failed, RunStarted
 from states.rules import Rules
 
@@ -48,10 +48,13 @@ from .setup import (
     as_prestart,
     as_rules,
     as_toolbox,
+    as_verifier,
     as_workspace,
     check_contract,
     for_contract,
+    providers_of,
     root_of,
+    settled,
     state_dir,
     with_crew,
 )
@@ -102,6 +105,8 @@ class Loop(Sessions):
         must declare itself `read_only` and `concurrency_safe`; nothing else starts before its turn is committed.
     limits: how many calls may run side by side, `fsm.Limits`; give loops of one process the same to share its slots.
     max_runs: how many runs and resumes of this loop may go on at once; the others wait in order.
+    verifier: whom the built-in verifier asks, or a `states.ports.Verifier`; giving one makes "auto" of a contract's
+        `verify` that says nothing. None: whom the loop itself asks, where the contract calls for a verifier.
     system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
@@ -127,6 +132,7 @@ class Loop(Sessions):
         lineage: "Lineage | None" = None,
         prestart: Iterable[str] = (),
         limits: Limits = NO_LIMITS,
+        verifier: Provider | Verifier | None = None,
         graph: Graph = GRAPH,
         prices: "Prices | None" = None,
         max_runs: int | None = None,
@@ -141,7 +147,8 @@ class Loop(Sessions):
         self._journal = self._open_journal()
         self._own_tools = as_toolbox(tools, workspace, context)
         self._output = wanted(output)
-        self._contract = owing(check_contract(contract, self._workspace), self._output, graph)
+        owed = check_contract(settled(contract, self._workspace, verifier), self._workspace)
+        self._contract = owing(owed, self._output, graph)
         self._prices = prices or {}
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
@@ -166,6 +173,8 @@ class Loop(Sessions):
         self._on_approval = on_approval
         self._given_hooks = tuple(hooks)
         self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets)
+        self._verifier = as_verifier(verifier, self._verifier_loop)
+        self._to_close = providers_of(self._providers, verifier, self._crew)
 
     @property
     def graph(self) -> Graph:
@@ -265,13 +274,30 @@ class Loop(Sessions):
 
     def _agent_loop(self, agent: "Agent", lineage: "Lineage", caller: History) -> "Loop":
         """A loop for an agent that a run of ours has called, in the same journal and workspace."""
-        from .agents.agent import narrower, within
         from .agents.toolset import toolset
 
         deeper = self._crew is not None and lineage.depth < self._crew.limit
+        agents = tuple(self._crew.agents.values()) if self._crew and deeper else ()
+        return self._below(agent, lineage, caller, toolset(agent, self._offered_to(caller)), agents)
+
+    def _verifier_loop(self, agent: "Agent", lineage: "Lineage", caller: History) -> "Loop":
+        """A loop for whoever verifies a run of ours."""
+        from .agents.verifier import Eyes
+
+        return self._below(agent, lineage, caller, Eyes(self._offered_to(caller), caller), ())
+
+    def _offered_to(self, caller: History) -> Toolbox:
+        """What a run of ours may use at most, and so whatever works for it."""
+        return offered(self._own_tools, caller.started.only if caller.started else None)
+
+    def _below(
+        self, agent: "Agent", lineage: "Lineage", caller: History, tools: Toolbox, agents: "tuple[Agent, ...]"
+    ) -> "Loop":
+        from .agents.agent import narrower, within
+
         return Loop(
             provider=agent.provider or self._providers,
-            tools=toolset(agent, offered(self._own_tools, caller.started.only if caller.started else None)),
+            tools=tools,
             workspace=self._workspace,
             journal=self._journal,
             contract=agent.contract,
@@ -281,7 +307,7 @@ class Loop(Sessions):
             on_approval=self._on_approval,
             hooks=self._given_hooks,
             system=agent.prompt,
-            agents=self._crew.agents.values() if self._crew and deeper else (),
+            agents=agents,
             agent_depth=self._crew.limit if self._crew else 1,
             prices=self._prices,
             lineage=attrs.evolve(lineage, secrets=self._secrets),
@@ -426,7 +452,7 @@ class Loop(Sessions):
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
         ports = (self._providers, tools, self._workspace, self._clock, self._journal)
-        world = World(*ports, claim, self._prices, limits=self._limits, hooks=self._hooks)
+        world = World(*ports, claim, self._prices, limits=self._limits, hooks=self._hooks, verifier=self._verifier)
         redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)
@@ -495,10 +521,8 @@ class Loop(Sessions):
             await self._tools.close()
 
     async def _close_providers(self) -> None:
-        agents = self._crew.agents.values() if self._crew else ()
-        for provider in (*self._providers, *(agent.provider for agent in agents)):
-            if provider is not None:
-                await provider.close()
+        for provider in self._to_close:
+            await provider.close()
 
     @property
     def _models(self) -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
+
+import attrs
 
 from gates.commands import KINDS
 from gates.permission import parse_rule
-from states.contract import Contract, Permission
+from states.contract import Contract, Permission, Verify
 from states.errors import ConfigError
 from states.output import schema_digest
 from states.plan import SUBMIT_PLAN
-from states.ports import Hooks, Journal, Provider, Toolbox, ToolSpec, Workspace
+from states.ports import Hooks, Journal, Provider, Toolbox, ToolSpec, Verifier, Workspace
 from states.rules import Rules
 
 from .output import Wanted
@@ -134,6 +136,32 @@ def with_crew(tools: Toolbox, crew: "Crew | None") -> Toolbox:
     return joined(tools, Tools(task_tools(crew)))
 
 
+def as_verifier(verifier: Provider | Verifier | None, make: "MakeLoop") -> Verifier:
+    """One of the caller's own, or the built-in one, which asks the given provider (None: the loop's own)."""
+    from .agents.verifier import LoopVerifier
+
+    if verifier is not None and hasattr(verifier, "opinion"):
+        return cast("Verifier", verifier)
+    return LoopVerifier(make, verifier)
+
+
+def providers_of(
+    own: tuple[Provider, ...], verifier: Provider | Verifier | None, crew: "Crew | None"
+) -> tuple[Provider, ...]:
+    """Everybody whose connections have to be closed, each once."""
+    agents = (agent.provider for agent in (crew.agents.values() if crew else ()))
+    others = [cast("Provider", each) for each in (verifier, *agents) if each is not None and hasattr(each, "stream")]
+    return tuple({id(each): each for each in (*own, *others)}.values())
+
+
+def settled(contract: Contract, workspace: Workspace | None, verifier: object) -> Contract:
+    """With `verify` said: where the contract leaves it open, it is "auto" for a loop that was given a verifier."""
+    if contract.verify is not None:
+        return contract
+    can = verifier is not None and workspace is not None
+    return attrs.evolve(contract, verify=Verify.AUTO if can else Verify.NEVER)
+
+
 def as_permission(permission: Permission | str) -> Permission:
     try:
         return Permission(permission)
@@ -219,5 +247,7 @@ def check_contract(contract: Contract, workspace: Workspace | None) -> Contract:
             f"unknown check {unknown[0]!r}; known: {', '.join(known)}. For others, give the command itself."
         )
     if contract.owes_evidence and workspace is None:
-        raise ConfigError("the contract asks for checks, which are bound to a workspace's revision; give workspace=...")
+        raise ConfigError(
+            "the contract asks for checks or a verifier, which are bound to a workspace's revision; give workspace=..."
+        )
     return contract

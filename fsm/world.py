@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 import attrs
 
 from states.messages import Usage
-from states.ports import Claim, Clock, Hooks, Journal, Provider, Toolbox, ToolOutput, ToolRun, Workspace
+from states.ports import Claim, Clock, Hooks, Journal, Provider, Toolbox, ToolOutput, ToolRun, Verifier, Workspace
 from states.records import JSON, HookResult
 
 from .limits import NO_LIMITS, Limits
@@ -39,6 +39,7 @@ class World:
     prices: Prices = attrs.field(factory=dict)
     limits: Limits = NO_LIMITS
     hooks: Hooks = attrs.field(factory=NoHooks)
+    verifier: Verifier | None = None
 
     def cost(self, model: str, usage: Usage) -> float | None:
         price = price_of(model, self.prices)

@@ -15,7 +15,11 @@ from states.ports import Outside
 from states.records import Record
 from states.verdicts import Fail, Pass, Retry, Ruling, Suspend
 
-OpenOutside = Callable[[], Awaitable[Outside]]
+
+class OpenOutside(Protocol):
+    """Makes `records` and everything so far durable, then gives access to the world."""
+
+    def __call__(self, *records: Record) -> Awaitable[Outside]: ...
 
 
 class Gate(ABC):

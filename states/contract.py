@@ -20,6 +20,19 @@ class Permission(StrEnum):
     """Read-only tools run; every other call is denied."""
 
 
+class Verify(StrEnum):
+    """Whether somebody who had no part in the work has to agree that it is done."""
+
+    AUTO = "auto"
+    """Where it matters: many files changed, a risky one, or a command that may have changed anything."""
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def _verify(word: "Verify | str | None") -> Verify | None:
+    return None if word is None else Verify(word)
+
+
 def _unique(kinds: tuple[str, ...] | list[str]) -> tuple[str, ...]:
     if isinstance(kinds, str):
         raise TypeError(f"a list of words is needed, not the text {kinds!r}; write [{kinds!r}]")
@@ -49,16 +62,23 @@ class Contract:
     `{"test": ["./run_tests.sh"]}`; a command proves it if it starts with these words.
     `output_schema` is a JSON Schema (kept as its text; empty: none): the run's result is then what the model hands in
     through the reserved tool `structured_output`, and nothing else.
+    `verify`: whether an independent verifier has to agree ("auto", "always", "never"). None: "auto" for a loop that was
+    given a verifier, else "never".
     """
 
     checks: tuple[str, ...] = attrs.field(default=(), converter=_unique)
     commands: tuple[str, ...] = attrs.field(default=(), converter=_unique)
     proofs: tuple[tuple[str, str], ...] = attrs.field(default=(), converter=_pairs)
     output_schema: str = attrs.field(default="", converter=_schema)
+    verify: Verify | None = attrs.field(default=None, converter=_verify)
 
     @property
     def owes_evidence(self) -> bool:
-        return bool(self.checks or self.commands)
+        return bool(self.checks or self.commands or self.may_be_verified)
+
+    @property
+    def may_be_verified(self) -> bool:
+        return self.verify in (Verify.AUTO, Verify.ALWAYS)
 
 
 def _positive(_: object, attribute: "attrs.Attribute[Any]", value: float | None) -> None:

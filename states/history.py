@@ -32,6 +32,8 @@ from .records import (
     ToolResult,
     TurnFailure,
     Verification,
+    VerifierResult,
+    VerifierStarted,
 )
 from .rules import Rules
 from .verdicts import Ruling, WaitsFor
@@ -183,6 +185,14 @@ class History:
     last_input: int = 0
     last_words: str = ""
     """Text of the last input."""
+    inputs: list[str] = attrs.field(factory=list)
+    """What was asked for in this run."""
+    changed: dict[str, None] = attrs.field(factory=dict)
+    """Files that tools, or agents, are known to have changed, or may have: paths relative to the workspace."""
+    shell: dict[str, None] = attrs.field(factory=dict)
+    """Commands that were started in a shell, by this run or its agents, whatever came of them."""
+    verified: dict[str, VerifierResult] = attrs.field(factory=dict)
+    """What verifiers said since the last input, by gate."""
     calls_since_input: int = 0
     effects_since_input: int = 0
     """Successful calls since the last input of tools that are not read-only."""
@@ -230,6 +240,10 @@ class History:
     evidence: dict[int, Evidence] = attrs.field(factory=dict)
     findings: dict[str, tuple[int, Finding]] = attrs.field(factory=dict)
     """What gates saw, by gate, with the sequence number."""
+    opinions: dict[str, tuple[int, VerifierResult]] = attrs.field(factory=dict)
+    """What verifiers say about this very candidate, by gate, with the sequence number."""
+    verifiers: dict[str, VerifierStarted] = attrs.field(factory=dict)
+    """Verifiers that look at this candidate, by session."""
     commands: list[CommandRun] = attrs.field(factory=list)
 
     # bookkeeping

@@ -10,7 +10,7 @@ from .ahead import Ahead
 from .history import History
 from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
-from .records import JSON, Entry, HookResult, Metadata, Record, Status, Trouble, UserInput
+from .records import JSON, Entry, HookResult, Judgement, Metadata, Record, Status, Trouble, UserInput
 from .rules import Permit
 
 # --- the provider -----------------------------------------------------------------------------------------------
@@ -190,6 +190,26 @@ class Toolbox(Protocol):
 class Workspace(Protocol):
     async def revision(self) -> str:
         """Digest of the content (hex); equal digests mean that nothing relevant changed."""
+
+
+@attrs.frozen
+class Opinion:
+    """What a verifier says. `unavailable` is why it says nothing."""
+
+    judgement: Judgement
+    said: str = ""
+    usage: Usage = Usage()
+    unavailable: str = ""
+
+
+class Verifier(Protocol):
+    """Somebody who had no part in the work and looks at it."""
+
+    async def opinion(self, caller: History, session: str, prompt: str) -> Opinion:
+        """Have it look, in a session of its own; one of that name which was begun before goes on, or has the answer.
+
+        `caller`: the run whose work it is. Its own failure is an Opinion that says so, never an exception.
+        """
 
 
 class Clock(Protocol):
@@ -383,6 +403,7 @@ class Outside(Protocol):
 
     @property
     def hooks(self) -> Hooks: ...
+    def verifier(self) -> Verifier | None: ...
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars at the prices known now; None where the model has none."""

@@ -13,6 +13,8 @@ class WaitsFor(StrEnum):
     PLAN_REVIEW = "plan_review"
     BUDGET = "budget"
     PROVIDER = "provider"
+    VERIFIER = "verifier"
+    """Whoever has to look at the work could not be asked; a plain resume asks again."""
     RESUME = "resume"
     """Somebody cancelled it; a plain resume goes on."""
 

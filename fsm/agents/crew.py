@@ -3,39 +3,21 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
 
 import attrs
 
 from fsm import events
 from fsm.result import Result, result_of
 from fsm.tools import ToolError
-from states.contract import Permission
-from states.errors import InterlockError, UnknownSession
-from states.fold import fold
+from states.errors import InterlockError
 from states.history import History
-from states.names import ENDS, RESTING, State
+from states.names import ENDS, RESTING
 from states.ports import Caller, Journal, ToolOutput
 from states.records import Delegated, DelegationEnded
 
-from .agent import Agent, Lineage, narrower, session_of
+from .adopt import Claimed, Publish, Runs, go_on, past_of
+from .agent import Agent, Lineage, session_of
 from .report import WAITS_FOR_A_PERSON, stopped, told
-
-Publish = Callable[[events.Event], None]
-
-
-class Runs(Protocol):
-    """As much of a `Loop` as a crew needs."""
-
-    @property
-    def journal(self) -> Journal: ...
-
-    async def run(self, task: str, *, session: str | None = None, on_event: Publish = ...) -> Result: ...
-
-    async def resume(
-        self, session: str, *, permission: Permission | str | None = None, on_event: Publish = ...
-    ) -> Result: ...
-
 
 MakeLoop = Callable[[Agent, Lineage, History], Runs]
 """A loop for an agent, as its caller's history allows."""
@@ -85,16 +67,7 @@ class Crew:
             raise ToolError(f"there is no agent {child.agent!r} any more; there are: {', '.join(self.agents)}")
         lineage = Lineage(_key(session, child.intent), child.agent, _depth(caller.history) + 1)
         loop = self.make(agent, lineage, caller.history)
-        past = await _past(self.journal(), session)
-        if past is None or past.started is None:
-            return await loop.run(child.prompt, session=session, on_event=publish)
-        if past.started.parent != lineage.parent:
-            raise ToolError(f"there is a session {session!r} already, and it is not this call's; it has to go first.")
-        if past.state in ENDS or (past.rest is not None and past.rest.waits_for in WAITS_FOR_A_PERSON):
-            return result_of(past)
-        allowed = narrower(past.permission, caller.history.permission)
-        narrowed = None if allowed is past.permission else allowed
-        return await loop.resume(session, permission=narrowed, on_event=publish)
+        return await go_on(loop, Claimed(session, lineage.parent, child.prompt, caller.history.permission), publish)
 
     async def called(self, caller: Caller, session: str, publish: Publish) -> ToolOutput:
         """The same for a call that waits for it; what came of it is on record."""
@@ -104,24 +77,24 @@ class Crew:
         except asyncio.CancelledError:
             await self.look(caller, session)
             return stopped(agent, session)
-        await self.settle(caller, session, result)
+        await self.look(caller, session)
         return told(agent, result)
 
     async def look(self, caller: Caller, session: str) -> History | None:
         """What is durable of an agent; if it has ended or rests, that is put on record. None if it never began."""
-        past = await _past(self.journal(), session)
-        if past is None or past.started is None:
+        past = await past_of(self.journal(), session)
+        if past is None:
             return None
         if past.state in RESTING and past.closing_event is None:
-            await self.settle(caller, session, result_of(past))
+            await self._settle(caller, session, past)
         return past
 
-    async def settle(self, caller: Caller, session: str, result: Result) -> None:
+    async def _settle(self, caller: Caller, session: str, past: History) -> None:
         """Put on record what is known of an agent, if that is news."""
-        child = caller.history.children[session]
-        state = State(result.status.value)
-        ended = DelegationEnded(session, state, result.reason, result.usage, result.cost)
-        if (child.state, child.reason, child.usage) != (state, result.reason, result.usage):
+        child, result = caller.history.children[session], result_of(past)
+        if (child.state, child.reason, child.usage) != (past.state, result.reason, past.usage):
+            did = tuple(past.changed), tuple(past.shell)
+            ended = DelegationEnded(session, past.state, result.reason, past.usage, result.cost, *did)
             await caller.commit(ended)
 
     # --- in the background --------------------------------------------------------------------------------------
@@ -158,13 +131,6 @@ class Crew:
             if not lost:
                 with suppress(InterlockError):  # what is not on record is found out when the run goes on
                     await self.look(caller, session)
-
-
-async def _past(journal: Journal, session: str) -> History | None:
-    try:
-        return fold(session, await journal.read(session))
-    except UnknownSession:
-        return None
 
 
 def _key(session: str, intent: int) -> str:

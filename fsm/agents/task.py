@@ -10,8 +10,9 @@ from fsm.tools import Keywords, Tool, ToolContext, ToolError, tool
 from states.names import RESTING
 from states.ports import Caller, ToolOutput, ToolRun
 
+from .adopt import Publish
 from .agent import session_of
-from .crew import Crew, Publish
+from .crew import Crew
 from .report import begun, told, working
 
 Show = Callable[[str], None]
@@ -68,7 +69,7 @@ def task_tools(crew: Crew) -> list[Tool]:
             if not job.task.done():
                 return working(child.agent, handle, job.turns)
             result = job.task.result()
-            await crew.settle(caller, handle, result)
+            await crew.look(caller, handle)
             return told(child.agent, result)
         past = await crew.look(caller, handle)
         if past is None or past.state not in RESTING:

@@ -116,6 +116,10 @@ def _judgement(history: History) -> Hashable:
     """Candidate, evidence, verification, seal and receipt, by what they say about each other."""
     now = history.verification.revision if history.verification else None
     shown = tuple((item.kinds, item.exit_status == 0, item.revision == now) for item in history.evidence.values())
+    words = tuple(
+        (name, said.judgement, said.revision == now, bool(said.unavailable))
+        for name, (_, said) in history.opinions.items()
+    )
     passed = frozenset((name, type(ruling)) for name, (_, ruling) in history.verdicts.items())
     receipt = history.receipt
     named = receipt and (
@@ -125,4 +129,4 @@ def _judgement(history: History) -> Hashable:
         len(receipt.evidence),
     )
     seen = tuple((name, found.revision) for name, (_, found) in history.findings.items())
-    return history.candidate > 0, now, shown, seen, history.stop_answer is not None, passed, named
+    return history.candidate > 0, now, shown, words, seen, history.stop_answer is not None, passed, named

@@ -3,19 +3,27 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Final
 
 from fsm.journal.memory import Fault
-from states.contract import Budget
+from states.contract import Budget, Verify
 from states.errors import CommitFailed
 from states.messages import Call, Finish
 from states.names import ENDS, Event
-from states.ports import CallReady, ProviderTrouble, Reply
-from states.records import AssistantTurn, Status, TurnFailure
+from states.ports import CallReady, Opinion, ProviderTrouble, Reply
+from states.records import AssistantTurn, Judgement, Status, TurnFailure
 
 from .deeds import Deeds, Process
 from .replay import Prefix
 from .stage import NOTE, SEND, SHELL, TEST, Waiting
 from .world import CALLS, EARLY, LONG, OUTPUTS, READ, WRITE, World
+
+MOODS: Final = {
+    "it objects": Opinion(Judgement.FAIL, "it does not work"),
+    "it says nothing that counts": Opinion(Judgement.NONE),
+    "it is down": Opinion(Judgement.NONE, unavailable="it is down"),
+}
+"""What a verifier may say once, instead of agreeing."""
 
 
 class Choice:
@@ -173,6 +181,11 @@ class Chooser(Deeds):
             Choice("a crash, after what was started had happened", lambda: self.crash(happened=True)),
             Choice("somebody else tries to run it", self.try_to_own),
             Choice("somebody else takes it over", self.take_over),
+            *(
+                Choice(f"the verifier will not agree: {said}", partial(self.moods.append, opinion))
+                for said, opinion in MOODS.items()
+                if self.history.contract.verify is Verify.ALWAYS
+            ),
             *(
                 Choice(f"the next commit fails: {fault}", partial(self.faults.append, fault))
                 for fault in (Fault.REFUSED, Fault.LOST, Fault.KEPT)

@@ -24,11 +24,11 @@ from states.records import Finalized, Prestart, Record, Status, ToolIntent, Tool
 from .broken import Broken
 from .claims import Claim
 from .replay import Prefix
-from .stage import SPECS, Bench, Ledger, Prompter, StageClock, StageWorkspace
+from .stage import SPECS, Bench, Doubter, Ledger, Prompter, StageClock, StageWorkspace
 from .track import Track
 
 MakeLoop = Callable[..., Loop]
-"""Takes provider (a chain of two), tools, journal, clock and workspace by name; makes a user's own loop of them."""
+"""Takes provider (a chain of two), tools, journal, clock, workspace and verifier by name; makes a user's own loop."""
 
 PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
@@ -44,6 +44,7 @@ class Process:
     loop: Loop
     model: Prompter
     bench: Bench
+    verifier: Doubter
     task: "asyncio.Task[Result] | None" = None
     over: bool = False
     """It had nothing more to write when it lost the session: its run rested, or its store had failed."""
@@ -65,6 +66,7 @@ def graph_of(make_loop: MakeLoop) -> Graph:
         journal=MemoryJournal(),
         clock=StageClock(),
         workspace=StageWorkspace(),
+        verifier=Doubter(nobody, lambda *_: False),
     )
     return probe.graph
 
@@ -82,6 +84,8 @@ class Deeds:
         self.clock: StageClock = StageClock()
         self.workspace = StageWorkspace()
         self.faults: list[Fault] = []
+        self.moods: list[ports.Opinion] = []
+        """What the verifier says next, instead of agreeing."""
         self.journal = MemoryJournal(self._next_fault(), after=self._appended, now=self.clock.now)
         self.ledger = Ledger(self._intent, self._answered)
         self.tracks: dict[str, Track] = {}
@@ -232,11 +236,19 @@ class Deeds:
     def _process(self) -> Process:
         model = Prompter(self.ledger, lambda session: self.tracks[session].history.messages)
         bench = Bench(self.ledger, self.workspace)
+        verifier = Doubter(
+            self.ledger, lambda caller, session: session in self.tracks[caller].history.verifiers, self.moods
+        )
         loop = type(self).make_loop(
-            provider=[model, model], tools=bench, journal=self.journal, clock=self.clock, workspace=self.workspace
+            provider=[model, model],
+            tools=bench,
+            journal=self.journal,
+            clock=self.clock,
+            workspace=self.workspace,
+            verifier=verifier,
         )
         self.ledger.prestart = loop.prestart
-        return Process(loop, model, bench)
+        return Process(loop, model, bench, verifier)
 
     def _new_session(self) -> None:
         self.session = f"walk-{len(self.tracks) + 1}"
@@ -278,7 +290,13 @@ class Deeds:
         process = self.here or self._process()
         self.faults.clear()  # a store that fails here fails the caller, who is no run
         rests = self.history.state in RESTING
-        stopped = await process.loop.cancel(self.session, "not wanted any more")
+        try:
+            stopped = await process.loop.cancel(self.session, "not wanted any more")
+        except JournalError:
+            self._require(self.failed_commit, "a cancellation failed, and the store had not")
+            self.failed_commit, self.here = False, None
+            self.journal.crash()  # whoever comes next opens the journal anew
+            return
         self._require(stopped is not rests, f"cancelling in {self.history.state} said {stopped}")
         self._require(self.history.state in RESTING, "a cancelled run does not rest")
 

@@ -17,12 +17,12 @@ from fsm.audit import audit
 from fsm.graph import Row
 from fsm.journal import open_journal
 from fsm.loop import Loop
-from states.contract import Budget, Contract, Permission
+from states.contract import Budget, Contract, Permission, Verify
 from states.fold import fold
 from states.history import History
 from states.messages import Call, Finish, text_of
 from states.names import RESTING, Event, State
-from states.ports import ProviderTrouble, Reply, Request, TextDelta, ToolOutput, ToolRun, ToolSpec
+from states.ports import Opinion, ProviderTrouble, Reply, Request, TextDelta, ToolOutput, ToolRun, ToolSpec
 from states.records import (
     JSON,
     Approval,
@@ -33,6 +33,7 @@ from states.records import (
     Candidate,
     Evidence,
     Finalized,
+    Judgement,
     Record,
     RunStarted,
     Settlement,
@@ -42,6 +43,7 @@ from states.records import (
     TurnFailure,
     UserInput,
     Verification,
+    VerifierResult,
 )
 
 from . import explore
@@ -55,6 +57,8 @@ from .track import Track
 from .world import LONG, NOW, READ, SECONDS, STARTED, at_once
 
 SESSION: Final = "path"
+LOOKS: Final = 3
+"""How often `verify` looks at the workspace's revision: before a verifier, after it, and for the checks."""
 PATIENCE: Final = 30.0
 """Seconds after which a path that does not end is given up."""
 
@@ -87,6 +91,8 @@ class Round:
     """The workspace changes after the checks."""
     cancel_after: bool = False
     """The run is cancelled just after they were looked at."""
+    opinion: VerifierResult | None = None
+    """What the verifier says, if it is asked."""
 
 
 @attrs.frozen
@@ -108,6 +114,8 @@ class Plan:
     people: list[Person] = attrs.field(factory=list)
     rounds: list[Round] = attrs.field(factory=list)
     cancel_in: State | None = None
+    opinion: VerifierResult | None = None
+    """What the verifier says of the candidate that is being judged."""
     permission: Permission = Permission.FULL
     contract: Contract = STARTED.contract
 
@@ -153,8 +161,11 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues[-1].words = True
         case UserInput() if state in (State.VERIFY, State.STOP_HOOK):
             plan.rounds[-1].words = True
+        case VerifierResult():
+            plan.opinion = record
         case Verification():
-            plan.rounds.append(Round())
+            plan.rounds.append(Round(opinion=plan.opinion))
+            plan.opinion = None
         case Evidence(exit_status=0):
             plan.cues.insert(len(plan.cues) - 1, Cue(_asks_for(SHELL, f'{{"command": "{TEST}"}}')))
         case Finalized(revision=revision):
@@ -207,6 +218,9 @@ class Cued:
         self.clock = _Clock(self)
         self.workspace = _Workspace(self)
         self.state = State.PROVIDER_TURN
+        self.judging = False
+        """The round of the candidate that is being judged has begun."""
+        self.looks = 0
         self.slow_tool = False
         self.asks = ""
         self.loop: Loop | None = None
@@ -238,6 +252,10 @@ class Cued:
             asyncio.get_running_loop().call_soon(self.clock.advance, event.delay)
         if isinstance(event, events.Moved):
             self.state = event.target
+            self.judging = False
+            refused = event.source is State.VERIFY and event.target is not State.STOP_HOOK
+            if refused and self.round.opinion is not None:
+                self.workspace.change()  # what was objected to is repaired, so that it is looked at again
             if event.target is self.plan.cancel_in:
                 self.plan.cancel_in = None
                 self.stop()
@@ -254,6 +272,16 @@ class Cued:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    # as a verifier
+
+    async def opinion(self, caller: History, session: str, prompt: str) -> Opinion:
+        said = self.round.opinion
+        if said is None:
+            return Opinion(Judgement.NONE)
+        if said.revision != NOW:
+            self.workspace.change()
+        return Opinion(said.judgement, said.said, unavailable=said.unavailable)
 
     # as a toolbox
 
@@ -305,11 +333,16 @@ class _Workspace(StageWorkspace):
     async def revision(self) -> str:
         outside = self.outside
         await asyncio.sleep(0)
-        if outside.state is State.VERIFY:
+        if outside.state is State.VERIFY and not outside.judging:
+            outside.judging, outside.looks = True, 0
             outside.round = outside.rounds.pop(0) if outside.rounds else Round()
             if outside.round.words:
                 await outside.say()
-            outside.clock.cancels = outside.round.cancel_after
+        if outside.state is State.VERIFY:
+            outside.looks += 1
+            outside.clock.cancels = outside.round.cancel_after and outside.looks == (
+                LOOKS if outside.plan.contract.verify is Verify.ALWAYS else 1
+            )
         if outside.state is State.FINALIZE and outside.round.moved:
             self.change()
         return await super().revision()
@@ -327,6 +360,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
         journal=journal,
         clock=outside.clock,
         workspace=outside.workspace,
+        verifier=outside,
         contract=plan.contract,
         budget=Budget(max_turns=None, seconds=SECONDS),
         permission=plan.permission,
@@ -359,7 +393,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
 def replay(make_loop: MakeLoop, folder: Path, *, claims: tuple[Claim, ...] = ()) -> int:
     """Follow every path; how many there were. Raises Broken at the first that fails.
 
-    make_loop: takes provider, tools, journal, clock, workspace, contract, budget and permission by name.
+    make_loop: takes provider, tools, journal, clock, workspace, verifier, contract, budget and permission by name.
     claims: further ones.
     """
     outside = Cued(Plan(Row(State.FAILED, Event.RESUMED, (), State.FAILED)))

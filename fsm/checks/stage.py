@@ -11,9 +11,11 @@ from typing import Final
 
 import attrs
 
+from states.history import History
 from states.messages import text_of
 from states.ports import (
     CallReady,
+    Opinion,
     ProviderTrouble,
     Reply,
     Request,
@@ -23,7 +25,7 @@ from states.ports import (
     ToolRun,
     ToolSpec,
 )
-from states.records import JSON, Prestart, Status, ToolIntent
+from states.records import JSON, Judgement, Prestart, Status, ToolIntent
 
 from .claims import unpaired
 from .world import READ, WRITE
@@ -194,6 +196,21 @@ class Bench:
         if spec is None:
             raise KeyError(run.name)
         return spec
+
+
+@attrs.define(eq=False)
+class Doubter:
+    """A verifier that agrees, unless `moods` says otherwise; `begun` says whether a journal knows of its session."""
+
+    ledger: Ledger
+    begun: Callable[[str, str], bool]
+    moods: list[Opinion] = attrs.field(factory=list)
+
+    async def opinion(self, caller: History, session: str, prompt: str) -> Opinion:
+        if not self.begun(caller.session, session):
+            self.ledger.problems.append(f"the verifier of {session} looks before that is durable")
+        await asyncio.sleep(0)
+        return self.moods.pop() if self.moods else Opinion(Judgement.PASS, "it works")
 
 
 @attrs.define(eq=False)

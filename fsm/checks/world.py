@@ -11,12 +11,13 @@ from typing import Any, Final, TypeVar, cast
 import attrs
 import orjson
 
+from gates.independently_verified import independently_verified
 from gates.output_schema import fits
 from gates.permission import permit
 from states import dispatch_tools
 from states.ahead import Ahead
 from states.await_results import ONE_OUTPUT, close, with_output
-from states.contract import Budget, Contract, Permission
+from states.contract import Budget, Contract, Permission, Verify
 from states.finalize import receipt
 from states.history import CallState, History
 from states.messages import Block, Call, Finish, Text
@@ -38,6 +39,7 @@ from states.records import (
     Fate,
     Finalized,
     Finding,
+    Judgement,
     Metadata,
     Prestart,
     PrestartsDropped,
@@ -56,6 +58,8 @@ from states.records import (
     TurnFailure,
     UserInput,
     Verification,
+    VerifierResult,
+    VerifierStarted,
 )
 from states.rules import Permit
 
@@ -73,6 +77,7 @@ NOW, OLD = "r2", "r1"
 MOVED: Final = "r3"
 """The workspace after somebody changed it."""
 READ, WRITE = "look", "act"
+GATE: Final = independently_verified.name
 ANNOUNCED: Final = "Let me look into it:"
 """What a model says that then calls nothing."""
 REPEATED: Final = "the same"
@@ -137,14 +142,14 @@ STARTED: Final = RunStarted(
     graph="",
     tools="",
     model="staged",
-    contract=Contract(checks=("test",)),
+    contract=Contract(checks=("test",), verify=Verify.ALWAYS),
     budget=Budget(max_turns=None, seconds=SECONDS),
     permission=Permission.ASK,
     tool_names=(READ, WRITE),
     fallbacks=("staged",),
 )
-"""The run that is explored: it owes evidence, its time is limited, its effectful tool needs an approval, and a second
-provider may be asked."""
+"""The run that is explored: it owes evidence and a verifier's word, its time is limited, its effectful tool needs an
+approval, and a second provider may be asked."""
 
 SCHEMA: Final = '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
 OWES_OUTPUT: Final = Contract(output_schema=SCHEMA)
@@ -160,6 +165,21 @@ def proofs(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
         yield "a passing test", (shown,)
         yield "a test that passed on an older workspace", (attrs.evolve(shown, revision=OLD),)
         yield "a failing test", (attrs.evolve(shown, exit_status=1),)
+
+
+def opinions(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
+    """What a verifier may say where one is owed; the first is what the run needs."""
+    if history.contract.verify is not Verify.ALWAYS:
+        yield "nobody else asked", ()
+        return
+    begun = VerifierStarted(GATE, f"verifier-{history.candidate}", history.candidate, NOW)
+    said = VerifierResult(GATE, begun.session, Judgement.PASS, "it works", NOW)
+    yield "a verifier agrees", (begun, said)
+    yield "nobody has looked", ()
+    yield "a verifier objects", (begun, attrs.evolve(said, judgement=Judgement.FAIL))
+    yield "a verifier agreed about an older workspace", (begun, attrs.evolve(said, revision=OLD))
+    yield "a verifier says nothing", (begun, attrs.evolve(said, judgement=Judgement.NONE))
+    yield "the verifier is down", (begun, attrs.evolve(said, judgement=Judgement.NONE, unavailable="it is down"))
 
 
 Asking = tuple[tuple[str, str], ...]
@@ -406,8 +426,14 @@ def _candidate(world: World, history: History) -> Moves:
 
 def _verify(world: World, history: History) -> Moves:
     revision = NOW if history.owes_evidence else ""
-    for label, found in world.proofs(history):
-        yield Move(f"verified with {label}", (*found, Verification(history.candidate, revision)))
+    verification = Verification(history.candidate, revision)
+    cases = list(world.proofs(history))
+    agrees, *others = opinions(history)
+    for label, found in cases:
+        yield Move(f"verified with {label}", (*agrees[1], *found, verification))
+    label, found = cases[min(1, len(cases) - 1)]
+    for opinion, said in others:
+        yield Move(f"verified with {label}, and {opinion}", (*said, *found, verification))
     if history.output:
         yield Move("the workspace moved; verified", (Verification(history.candidate, MOVED),))
 

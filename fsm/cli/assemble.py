@@ -10,7 +10,7 @@ from fsm.config import Settings, key_variables
 from fsm.loop import Loop
 from fsm.prompts import BASE, OUTPUT
 from fsm.providers.prices import Price
-from fsm.setup import STATE_DIR
+from fsm.setup import STATE_DIR, settled
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
 from states.history import History
@@ -20,7 +20,7 @@ from states.rules import Rules
 
 from .provider import chain_of, provider_of
 
-OF_A_NEW_RUN = ("require", "check", "schema", "system", "tools")
+OF_A_NEW_RUN = ("require", "check", "verify", "schema", "system", "tools")
 """Flags that say what a run owes and is told: a run that goes on keeps its own."""
 
 
@@ -50,13 +50,13 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
         return new_run(settings)
     last = past.started
     said = _contract(settings)
-    same_duties = said == last.contract and not {"system", "tools"} & set(anew)
+    same_duties = settled(said, None, None) == last.contract and not {"system", "tools"} & set(anew)
     if anew and past.state not in ENDS and not same_duties:
         raise ConfigError(
             f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
             "this flag is for a run that begins"
         )
-    owed = said if {"require", "check", "schema"} & set(anew) else last.contract
+    owed = said if {"require", "check", "verify", "schema"} & set(anew) else last.contract
     permission = settings.permission if flags.get("permission") else past.permission
     system = _system(settings) if "system" in anew else last.system.removesuffix(OUTPUT)
     only = settings.tools if "tools" in anew else last.only

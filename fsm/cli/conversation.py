@@ -35,6 +35,7 @@ from states.records import (
     Undone,
     UserInput,
     Verdict,
+    VerifierResult,
 )
 from states.verdicts import Pass, Retry
 
@@ -136,6 +137,8 @@ def _reported(record: Record) -> str:
             return f"undone by a person, back to before record {to}: {', '.join(file.path for file in files)}"
         case Titled(title=title):
             return f"titled: {title}" if title else "the title was taken away"
+        case VerifierResult(session=session, judgement=judgement, said=said, unavailable=why):
+            return f"the verifier says {judgement.value.upper()} (session {session}){_indented(said or why)}"
     return ""
 
 

@@ -102,6 +102,9 @@ def duties(function: Function) -> Function:
         (
             click.option("--require", multiple=True, metavar="KINDS", help="Of test, lint, type-check, build."),
             click.option("--check", multiple=True, metavar="COMMAND", help="Exactly this command must pass."),
+            click.option(
+                "--verify", help="auto, always or never: whether an independent verifier has to agree.  [never]"
+            ),
             click.option("--tools", multiple=True, metavar="NAMES", help="Only these are offered; * is a pattern."),
             click.option(
                 "--schema", metavar="FILE", help="A JSON Schema that the result must fit; it is printed as JSON."

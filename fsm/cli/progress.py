@@ -97,6 +97,10 @@ class Progress:
                 self._now(f"{self._labels.get(call, call)}: {one_line(last, 60)}")
             case events.ToolEnd() as end:
                 self._ended(end)
+            case events.VerifierStart(gate=gate, verifier_session=session):
+                self._now(f"{gate}: a verifier looks at it, in session {session}")
+            case events.VerifierEnd(gate=gate, judgement=judgement):
+                say(f"  {gate}: the verifier says {judgement.value.upper()}", "dim")
             case events.AgentStart(agent=agent, agent_session=session, background=background):
                 say(f"  {agent} begins in session {session}{' in the background' if background else ''}", "dim")
             case events.Ruled(gate=gate, ruling=Retry(reason=reason)):

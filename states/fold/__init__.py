@@ -12,7 +12,7 @@ from states.history import History
 from states.names import RESTING
 from states.records import CLOSING, Entry, RunStarted
 
-from . import calls, delegation, judgement, moves, prestart, runs, sessions, turns
+from . import calls, delegation, judgement, moves, prestart, runs, sessions, turns, verification
 from .moves import GO_ON
 
 __all__ = ["GO_ON", "apply", "fold"]
@@ -26,6 +26,7 @@ _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     **judgement.APPLY,
     **moves.APPLY,
     **sessions.APPLY,
+    **verification.APPLY,
 }
 
 

@@ -38,3 +38,4 @@ def forget_candidate(history: History) -> None:
     history.verdicts = {}
     history.evidence = {}
     history.findings = {}
+    history.opinions, history.verifiers = {}, {}

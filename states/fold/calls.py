@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import orjson
+
 from states.actions import batch_digest
 from states.contract import Permission
 from states.errors import HistoryError
@@ -12,6 +14,7 @@ from states.names import RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.plan import SUBMIT_PLAN
 from states.records import (
+    JSON,
     Approval,
     ApprovalAsked,
     Dispatch,
@@ -99,6 +102,7 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     if record.asks and record.status is Status.OK:
         plan = state.call.name == SUBMIT_PLAN
         history.questions.append(Question(seq, WaitsFor.PLAN_REVIEW if plan else WaitsFor.ANSWER, record.asks))
+    _note_changes(history, state, record)
     command, exit_status = record.metadata.get("command"), record.metadata.get("exit_status")
     if isinstance(command, str) and isinstance(exit_status, int):
         before, after = record.metadata.get("revision_before"), record.metadata.get("revision_after")
@@ -110,6 +114,23 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
         ]
         history.messages += history.held
         history.held.clear()
+
+
+def _note_changes(history: History, state: CallState, record: ToolResult) -> None:
+    """What a call changed, as its tool says; a call that broke off may have changed what it was asked to."""
+    if state.intent is None:
+        return
+    said: Mapping[str, JSON] = record.metadata
+    if record.status in (Status.UNKNOWN, Status.CANCELLED) and not state.read_only:
+        asked = orjson.loads(state.arguments)
+        path = asked.get("path")
+        said = {"command": asked.get("command"), "changed": [path] if path else []} | dict(said)
+    changed, command = said.get("changed"), said.get("command")
+    if isinstance(changed, list) and record.status is not Status.ERROR:
+        paths = [each.get("path") if isinstance(each, dict) else each for each in changed]
+        history.changed |= dict.fromkeys(path for path in paths if isinstance(path, str))
+    if isinstance(command, str):
+        history.shell[command] = None
 
 
 def _answer(call: Call, result: ToolResult) -> ToolMessage:

@@ -28,6 +28,8 @@ def _delegation_ended(history: History, seq: int, record: DelegationEnded) -> No
         history.usage = history.usage + record.usage - child.usage
         history.cost += record.cost - child.cost
         history.spent = history.spent + record.usage - child.usage
+        history.changed |= dict.fromkeys(record.changed)
+        history.shell |= dict.fromkeys(record.commands)
         history.children[record.session] = attrs.evolve(
             child, state=record.state, reason=record.reason, usage=record.usage, cost=record.cost
         )

@@ -38,6 +38,8 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.closing, history.closing_event = 0, None
     history.unspent.clear()
     history.commands.clear()
+    history.inputs.clear()
+    history.changed, history.shell, history.verified = {}, {}, {}
     forget_turn(history)
 
 
@@ -45,6 +47,8 @@ def _user_input(history: History, seq: int, record: UserInput) -> None:
     say(history, f"{REMINDER}\n\n{record.text}" if history.permission is Permission.PLAN else record.text)
     history.questions = []
     history.last_input, history.last_words = seq, record.text
+    history.inputs.append(record.text)
+    history.verified = {}  # it was said about what had been asked for until then
     history.calls_since_input = history.effects_since_input = 0
     history.actions = Actions()
     history.output = None

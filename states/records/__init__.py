@@ -31,6 +31,7 @@ from .runs import Baseline, BudgetChange, ChainChange, PermissionChange, RunStar
 from .sessions import FileChange, Forked, Titled, Undone
 from .turns import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
+from .verification import Judgement, VerifierResult, VerifierStarted
 
 __all__ = [
     "CLOSING",
@@ -57,6 +58,7 @@ __all__ = [
     "HookOutcome",
     "HookResult",
     "Interruption",
+    "Judgement",
     "Metadata",
     "OutputAccepted",
     "PermissionChange",
@@ -85,6 +87,8 @@ __all__ = [
     "UserInput",
     "Verdict",
     "Verification",
+    "VerifierResult",
+    "VerifierStarted",
 ]
 
 Record = (
@@ -115,6 +119,8 @@ Record = (
     | Candidate
     | Evidence
     | Finding
+    | VerifierStarted
+    | VerifierResult
     | Verification
     | StopAnswer
     | Finalized

@@ -22,7 +22,10 @@ class Delegated:
 
 @attrs.frozen
 class DelegationEnded:
-    """An agent's run has ended, or rests, and its caller knows. `usage` is all that it has used up, its agents' too."""
+    """An agent's run has ended, or rests, and its caller knows. `usage` is all that it has used up, its agents' too.
+
+    `changed` are files that it changed, or may have; `commands` what it ran in a shell.
+    """
 
     session: str
     state: State
@@ -30,3 +33,5 @@ class DelegationEnded:
     usage: Usage = Usage()
     cost: float = 0.0
     """US dollars, as far as prices were known."""
+    changed: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()

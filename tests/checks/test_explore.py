@@ -41,6 +41,7 @@ def test_every_gate_that_counts_runs_out(report):
     assert report.counted == {
         "checks_passed",
         "final_has_text",
+        "independently_verified",
         "intent_carried_out",
         "plan_handed_over",
         "output_accepted",
@@ -71,7 +72,7 @@ def test_a_path_can_be_told(report):
             "text_is_new: Pass, intent_carried_out: Pass]"
         ),
         "verified with a passing test",
-        "verify -- verified --> stop_hook [checks_passed: Pass]",
+        "verify -- verified --> stop_hook [independently_verified: Pass, checks_passed: Pass]",
         "nobody objects",
         "stop_hook -- answered --> finalize [late_inputs_answered: Pass]",
         "the receipt is written",
@@ -174,7 +175,7 @@ def test_the_completion_gates_are_read_off_the_table():
             "text_is_new",
             "intent_carried_out",
         },
-        State.VERIFY: {"checks_passed"},
+        State.VERIFY: {"independently_verified", "checks_passed"},
         State.STOP_HOOK: {"late_inputs_answered"},
     }
     assert set(passes_of(GRAPH)) == set(JUDGED)

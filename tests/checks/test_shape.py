@@ -69,8 +69,8 @@ TO_VERIFY = number_of(GRAPH, CANDIDATE_FINAL, VERIFY)
 TO_SUCCESS = number_of(GRAPH, FINALIZE, SUCCEEDED)
 TO_STOP_HOOK = number_of(GRAPH, VERIFY, State.STOP_HOOK)
 BLANK_FAILS = number_of(GRAPH, CANDIDATE_FINAL, FAILED, final_has_text.fails)
-CHECKS_FAIL = number_of(GRAPH, VERIFY, FAILED)
-CHECKS_RETRY = number_of(GRAPH, VERIFY, PROVIDER_TURN)
+CHECKS_FAIL = number_of(GRAPH, VERIFY, FAILED, checks_passed.fails)
+CHECKS_RETRY = number_of(GRAPH, VERIFY, PROVIDER_TURN, checks_passed.retries)
 
 
 # --- what is right --------------------------------------------------------------------------------------------------
@@ -210,14 +210,21 @@ def test_a_row_that_contradicts_itself_is_named():
 
 
 def test_an_objection_without_a_row_is_named():
-    assert found(without(CHECKS_FAIL)) == {"gap": ["in verify no row takes verified when: checks_passed fails"]}
+    assert found(without(CHECKS_FAIL)) == {
+        "gap": ["in verify no row takes verified when: independently_verified passes, checks_passed fails"]
+    }
 
 
 def test_a_retry_that_nobody_takes_when_the_budget_is_out_is_named():
-    number = number_of(GRAPH, VERIFY, SUSPENDED, budget_left.suspends)
+    number = number_of(GRAPH, VERIFY, SUSPENDED, checks_passed.retries, budget_left.suspends)
 
     assert found(without(number)) == {
-        "gap": ["in verify no row takes verified when: checks_passed retries, budget_left suspends"]
+        "gap": [
+            (
+                "in verify no row takes verified when: "
+                "independently_verified passes, checks_passed retries, budget_left suspends"
+            )
+        ]
     }
 
 

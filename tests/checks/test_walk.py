@@ -23,7 +23,13 @@ def make_loop(**parts):
     return Loop(**parts, contract=Contract(checks=("test",)), budget=budget, prestart=(READ,))
 
 
-TestWalk = walk.of(make_loop, name="TestWalk").TestCase
+def make_verified_loop(**parts):
+    """Where somebody else has to agree, too."""
+    contract = Contract(checks=("test",), verify="always")
+    return Loop(**parts, contract=contract, budget=Budget(max_turns=None, seconds=60))
+
+
+TestWalk = walk.of(make_verified_loop, name="TestWalk").TestCase
 
 FEW = settings(
     max_examples=200, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]

@@ -42,3 +42,21 @@ def test_a_file_that_describes_no_agent_stops_the_command_with_the_reason(interl
 
     assert done.returncode == 2
     assert "scout.md: it must begin with front matter" in done.stderr
+
+
+def test_an_independent_verifier_can_be_asked_for_on_the_command_line(interlock):
+    """Both are behind one server; the verifier is the one whose prompt says so."""
+
+    def script(request, number):
+        if "You verify work" in request["messages"][0]["content"]:
+            return text_turn("I read it.\nVERDICT: PASS")
+        return text_turn("It is fine as it is.")
+
+    with ChatServer(script) as server:
+        done = interlock.run(server, "--verify", "always")
+        wrong = interlock.run(server, "--verify", "sometimes")
+
+    assert (done.returncode, done.stdout) == (0, "It is fine as it is.\n")
+    assert "the verifier says PASS" in interlock("show", "s").stdout
+    assert wrong.returncode == 2
+    assert "unknown verify 'sometimes'; known: auto, always, never" in wrong.stderr

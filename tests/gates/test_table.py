@@ -59,7 +59,10 @@ def test_a_gate_is_asked_last_unless_it_is_put_before_another(state):
     ("added", "built"),
     [
         (lambda m: GRAPH.with_gate(m, "verify"), lambda m: table(at_verify=(*AT_VERIFY, m))),
-        (lambda m: GRAPH.with_gate(m, "verify", before="checks_passed"), lambda m: table(at_verify=(m, *AT_VERIFY))),
+        (
+            lambda m: GRAPH.with_gate(m, "verify", before="checks_passed"),
+            lambda m: table(at_verify=(*AT_VERIFY[:-1], m, AT_VERIFY[-1])),
+        ),
         (lambda m: GRAPH.with_gate(m, "stop_hook"), lambda m: table(at_stop=(*AT_STOP, m))),
         (
             lambda m: GRAPH.with_gate(m, "candidate_final", before="text_is_new"),
@@ -89,7 +92,7 @@ def test_two_gates_and_rows_of_ones_own_survive():
     graph = Table((*GRAPH[:20], extra, *GRAPH[20:])).with_gate(Mine(), "verify").with_gate(Other(), "stop_hook")
 
     assert extra in graph
-    assert names(graph.gates_of("verify")) == ["checks_passed", "mine"]
+    assert names(graph.gates_of("verify")) == ["independently_verified", "checks_passed", "mine"]
     assert names(graph.gates_of("stop_hook")) == ["late_inputs_answered", "other"]
 
 
@@ -142,7 +145,11 @@ def test_a_receipt_that_does_not_name_the_new_pass_does_not_hold():
             "completion gates are asked in candidate_final, verify, stop_hook, not in 'provider_turn'",
         ),
         ("nowhere", None, "not in 'nowhere'"),
-        ("verify", "explicit", "no gate 'explicit' is asked in verify; there are: checks_passed"),
+        (
+            "verify",
+            "explicit",
+            "no gate 'explicit' is asked in verify; there are: independently_verified, checks_passed",
+        ),
         ("stop_hook", checks_passed, "no gate 'checks_passed' is asked in stop_hook"),
     ],
 )

@@ -86,7 +86,13 @@ def test_what_a_run_is_held_to_is_written_in_full():
     """Else a later program with other defaults would read another contract out of the same journal."""
     body = orjson.loads(encode(RunStarted(1, "g", "t", "m")))
 
-    assert body["contract"] == {"checks": [], "commands": [], "proofs": [], "output_schema": ""}
+    assert body["contract"] == {
+        "checks": [],
+        "commands": [],
+        "proofs": [],
+        "output_schema": "",
+        "verify": None,
+    }
     assert body["budget"] == {field.name: None for field in attrs.fields(Budget)} | {"max_turns": 200}
     assert (body["permission"], body["system"], body["workspace"]) == ("full", "", "")
 

@@ -54,7 +54,7 @@ async def look(gate: str, history: History, outside: OpenOutside, brief: Brief) 
     now = await world.workspace.revision() if world.workspace else ""
     known = history.verified.get(gate)
     if known is not None and known.judgement is not Judgement.NONE and known.revision == now != "":
-        return (attrs.evolve(known, usage=type(known.usage)()),)
+        return (attrs.evolve(known, usage=type(known.usage)(), cost=0.0),)
     begun = next((each for each in history.verifiers.values() if each.gate == gate and each.revision == now), None)
     if begun is None:
         begun = VerifierStarted(gate, _session(history, gate), history.candidate, now)
@@ -73,6 +73,7 @@ async def look(gate: str, history: History, outside: OpenOutside, brief: Brief) 
             begun.revision if unmoved else "",
             said.usage,
             said.unavailable,
+            said.cost,
         ),
     )
 

@@ -200,6 +200,8 @@ class Opinion:
     said: str = ""
     usage: Usage = Usage()
     unavailable: str = ""
+    cost: float = 0.0
+    """US dollars, as far as prices were known."""
 
 
 class Verifier(Protocol):

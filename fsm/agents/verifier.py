@@ -104,7 +104,9 @@ class LoopVerifier:
         except InterlockError as error:
             return Opinion(Judgement.NONE, unavailable=str(error))
         if result.status is RunStatus.SUCCEEDED:
-            return Opinion(judgement_in(result.text), result.text, result.usage)
+            return Opinion(judgement_in(result.text), result.text, result.usage, cost=result.cost)
         if result.status is RunStatus.FAILED and result.reason != "api_error":
-            return Opinion(Judgement.NONE, f"It failed ({result.reason}): {result.message}", result.usage)
-        return Opinion(Judgement.NONE, "", result.usage, f"{result.reason}: {result.message}")
+            said = f"It failed ({result.reason}): {result.message}"
+            return Opinion(Judgement.NONE, said, result.usage, cost=result.cost)
+        why = f"{result.reason}: {result.message}"
+        return Opinion(Judgement.NONE, "", result.usage, why, result.cost)

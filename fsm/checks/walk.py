@@ -29,7 +29,8 @@ from .walker import Walker
 
 NOT_JOURNALED: Final = "when the store fails, nothing can be written down about it"
 SHARE: Final = 0.7
-"""Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them."""
+"""Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them (our choice: of a
+gate's rows, those that need its last retry, or the end of the time in that very moment, are chance)."""
 ENOUGH: Final = 100
 FOLLOWED: Final = 6
 """Steps for which each past is followed before the random walks begin."""

@@ -23,6 +23,8 @@ def _verifier_result(history: History, seq: int, record: VerifierResult) -> None
     history.opinions[record.gate] = (seq, record)
     history.verified[record.gate] = record
     history.usage = history.usage + record.usage
+    history.spent = history.spent + record.usage
+    history.cost += record.cost
 
 
 APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {

@@ -42,3 +42,5 @@ class VerifierResult:
     revision: str = ""
     usage: Usage = Usage()
     unavailable: str = ""
+    cost: float = 0.0
+    """US dollars, as far as prices were known."""

@@ -26,7 +26,7 @@ def make_loop(**parts):
 def make_verified_loop(**parts):
     """Where somebody else has to agree, too."""
     contract = Contract(checks=("test",), verify="always")
-    return Loop(**parts, contract=contract, budget=Budget(max_turns=None, seconds=60))
+    return Loop(**parts, contract=contract, budget=Budget(max_turns=None, seconds=60), prestart=(READ,))
 
 
 TestWalk = walk.of(make_verified_loop, name="TestWalk").TestCase

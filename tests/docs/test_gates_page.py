@@ -89,7 +89,8 @@ def test_a_gate_of_ones_own_sends_the_run_back_until_it_is_content(page):
     result, complaints = run(page["graph"], says("done"), says("done, TICKET-7"))
 
     assert (result.succeeded, result.text, complaints) == (True, "done, TICKET-7", [])
-    assert [gate.name for gate in page["graph"].gates_of("verify")] == ["ticket_named", "checks_passed"]
+    order = [gate.name for gate in page["graph"].gates_of("verify")]
+    assert order == ["independently_verified", "ticket_named", "checks_passed"]
 
 
 def test_its_patience_has_an_end(page):

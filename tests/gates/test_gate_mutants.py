@@ -35,6 +35,7 @@ from states.records import (
     Entry,
     Evidence,
     Finding,
+    Judgement,
     OutputAccepted,
     ProviderChange,
     RunStarted,
@@ -49,12 +50,15 @@ from states.records import (
     UserInput,
     Verdict,
     Verification,
+    VerifierResult,
+    VerifierStarted,
 )
 from states.verdicts import Fail, Pass, Retry, Suspend
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 OWES_OUTPUT = Contract(output_schema=SCHEMA)
 OWES_TEST = Contract(checks=("test",))
+OWES_A_LOOK = Contract(verify="always")
 
 
 class Play(Past):
@@ -241,6 +245,14 @@ def stale_check(play):
         play.put_up(f"done {number}").move().add(passed, Verification(play.history.candidate, "r1")).move()
 
 
+def stale_look(play):
+    for number in range(4):
+        play.put_up(f"done {number}").move()
+        begun = VerifierStarted("independently_verified", f"look-{number}", play.history.candidate, "r0")
+        agreed = VerifierResult(begun.gate, begun.session, Judgement.PASS, "fine", "r0")
+        play.add(begun, agreed, Verification(play.history.candidate, "r1")).move()
+
+
 def moved_workspace(play):
     for number in range(4):
         passed = Evidence(("test",), "pytest -q", 0, "r1", 9)
@@ -278,6 +290,12 @@ STORIES = {
     "final_has_text": (blank, {}, [RETRIES, "fails: empty_final"], State.FAILED),
     "text_is_new": (same_text, {}, [RETRIES] * 2 + ["fails: stuck"], State.FAILED),
     "intent_carried_out": (announced, {}, [RETRIES] * 2, State.VERIFY),
+    "independently_verified": (
+        stale_look,
+        {"contract": OWES_A_LOOK},
+        [RETRIES] * 3 + ["fails: verification_failed"],
+        State.FAILED,
+    ),
     "checks_passed": (
         stale_check,
         {"contract": OWES_TEST},
@@ -289,7 +307,7 @@ STORIES = {
 }
 """By gate: its story, how the run was set up, what the gate says beyond plain passes, and where that leads."""
 
-REVISIONED = {"checks_passed", "output_accepted", "receipt_holds"}
+REVISIONED = {"checks_passed", "independently_verified", "output_accepted", "receipt_holds"}
 UNCOUNTED = {"turn_unfiltered", "calls_permitted", "questions_answered", "inputs_answered", "late_inputs_answered"}
 """Gates without a count: an end, a rest, and inputs that somebody has to send for each objection."""
 
@@ -361,6 +379,7 @@ def blinded(history):
     seen = copy.copy(history)
     seen.evidence = {seq: blind(record) for seq, record in history.evidence.items()}
     seen.findings = {gate: (seq, blind(record)) for gate, (seq, record) in history.findings.items()}
+    seen.opinions = {gate: (seq, blind(record)) for gate, (seq, record) in history.opinions.items()}
     seen.verification, seen.receipt = blind(history.verification), blind(history.receipt)
     if history.output is not None:
         seen.output = attrs.evolve(history.output, accepted=blind(history.output.accepted))
@@ -468,6 +487,11 @@ def refused_output_and_question():
     return play.works(("structured_output", '{"m":2}'), ("ask", "{}"), status=Status.ERROR)
 
 
+def neither_looked_at_nor_checked():
+    play = Play(contract=Contract(checks=("test",), verify="always")).put_up().move()
+    return play.add(Verification(play.history.candidate, "r1"))
+
+
 def calls_again():
     return Play().works(("bash", "{}"))
 
@@ -485,7 +509,7 @@ ORDER = {
         "text_is_new",
         "intent_carried_out",
     ),
-    Event.VERIFIED: ("checks_passed",),
+    Event.VERIFIED: ("independently_verified", "checks_passed"),
     Event.ANSWERED: ("late_inputs_answered",),
     Event.FINALIZED: ("receipt_holds",),
 }
@@ -499,6 +523,7 @@ BOTH_OBJECT = {
     ("output_accepted", "final_has_text"): no_output_and_no_words,
     ("final_has_text", "text_is_new"): no_words_for_the_third_time,
     ("text_is_new", "intent_carried_out"): announced_for_the_third_time,
+    ("independently_verified", "checks_passed"): neither_looked_at_nor_checked,
 }
 NEVER_BOTH = {
     ("turn_whole", "turn_ended"): lambda: Play().turn(Text("x"), finish=Finish.FILTERED),

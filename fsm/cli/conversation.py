@@ -97,6 +97,8 @@ def _judged(record: Record) -> str:
             return f"gate {gate} sends it back: {reason}"
         case Verdict(gate=gate, ruling=ruling) if not isinstance(ruling, Pass):
             return f"gate {gate} objects: {ruling.message}"
+        case VerifierResult(session=session, judgement=judgement, said=said, unavailable=why):
+            return f"the verifier says {judgement.value.upper()} (session {session}){_indented(said or why)}"
         case Cancellation(reason=reason):
             return f"cancelled: {reason}"
         case Suspended(waits_for=waits_for, message=message):
@@ -137,8 +139,6 @@ def _reported(record: Record) -> str:
             return f"undone by a person, back to before record {to}: {', '.join(file.path for file in files)}"
         case Titled(title=title):
             return f"titled: {title}" if title else "the title was taken away"
-        case VerifierResult(session=session, judgement=judgement, said=said, unavailable=why):
-            return f"the verifier says {judgement.value.upper()} (session {session}){_indented(said or why)}"
     return ""
 
 

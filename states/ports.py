@@ -405,6 +405,8 @@ class Outside(Protocol):
 
     @property
     def hooks(self) -> Hooks: ...
+
+    @property
     def verifier(self) -> Verifier | None: ...
 
     def cost(self, model: str, usage: Usage) -> float | None:

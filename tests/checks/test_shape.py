@@ -383,7 +383,7 @@ def test_a_dropped_guard_survives_only_if_it_is_a_fact_or_other_rows_say_the_sam
         "row 24 without 'questions_answered passes'",
         "row 25 without 'tools_work passes'",  # detectors that only hint
         "row 25 without 'on_course passes'",
-        "row 69 without 'questions_answered passes'",
+        "row 73 without 'questions_answered passes'",
     ]
 
 

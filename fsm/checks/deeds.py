@@ -203,7 +203,8 @@ class Deeds:
             self._require(known or history.state in RESTING, f"a failed store is called {said}")
             return
         if task.cancelled():
-            self._require(history.state in RESTING, "a cancelled caller leaves a run that does not rest")
+            at_once = task.cancelling() > 1  # a caller who cancels twice does not wait for the rest
+            self._require(at_once or history.state in RESTING, "a cancelled caller leaves a run that does not rest")
             return
         self._require(not isinstance(task.exception(), Fenced), "the store refused the owner of the session")
         result = task.result()

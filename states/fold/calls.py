@@ -69,6 +69,8 @@ def _hook_result(history: History, seq: int, record: HookResult) -> None:
 def _may_start(history: History, state: CallState, record: ToolIntent) -> bool:
     """What the permission in force says of it. Whether a rule really means the call, an audit can tell."""
     granted = state.approval is not None and state.approval.granted
+    if not granted and any(said.outcome is HookOutcome.ASKED for said in state.hooks):
+        return False
     if record.read_only or record.leave == DELEGATES:
         return True
     if granted:

@@ -19,6 +19,8 @@ from states.records import (
     Entry,
     Fate,
     Finalized,
+    HookOutcome,
+    HookResult,
     Prestart,
     PrestartsDropped,
     Resumed,
@@ -361,3 +363,29 @@ def test_the_fold_says_why_it_refuses(why):
 
     with pytest.raises(HistoryError, match=why):
         past.add(record(past))
+
+
+def hooked(outcome, **more):
+    return Past().calls("act").move().add(HookResult("call_1_0", "PreToolUse", "guard", outcome, **more))
+
+
+def test_no_call_that_a_hook_denied_is_started():
+    with pytest.raises(HistoryError, match="which a hook denied"):
+        hooked(HookOutcome.DENIED).add(ToolIntent("call_1_0", "act", "{}", 0))
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_call_that_a_hook_asks_about_starts_only_with_an_approval(read_only):
+    intent = ToolIntent("call_1_0", "act", "{}", 0, read_only=read_only)
+
+    with pytest.raises(HistoryError, match="which may not start unasked"):
+        hooked(HookOutcome.ASKED).add(intent)
+    assert hooked(HookOutcome.ASKED).add(*approved("call_1_0"), intent).history.calls["call_1_0"].intent
+
+
+def test_what_a_hook_changed_voids_the_approval_before_it():
+    asked = Past(permission=Permission.ASK).calls("act").move().add(*approved("call_1_0"))
+    changed = asked.add(HookResult("call_1_0", "PreToolUse", "guard", HookOutcome.CHANGED, arguments='{"a":1}'))
+
+    with pytest.raises(HistoryError, match="which may not start unasked"):
+        changed.add(ToolIntent("call_1_0", "act", '{"a":1}', 0))

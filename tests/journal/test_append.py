@@ -6,9 +6,10 @@ import threading
 
 import apsw
 import pytest
-from journal.disks import Faults, watched
+from journal.disks import Faults
 from journal.kit import batch, draft, run, texts
 
+from fsm.checks.watched_disk import watched
 from fsm.journal.sqlite import SqliteJournal
 from states.errors import Fenced, JournalUnusable, Unsealed
 from states.ports import Claim

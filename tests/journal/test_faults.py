@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import apsw
 import pytest
-from journal.disks import Faults, disk_full, io_error, watched
+from journal.disks import Faults, disk_full, io_error
 from journal.kit import batch, python, run, texts
 
+from fsm.checks.watched_disk import watched
 from fsm.journal.sqlite import SqliteJournal
 from states.errors import CommitFailed, JournalUnusable
 
@@ -174,7 +175,7 @@ def test_whichever_change_fails_every_acknowledged_append_is_there(fast_home, ki
         left = [number]
 
         def fail(change):
-            if change[0] == kind:
+            if change.kind == kind:
                 left[0] -= 1
                 if left[0] == 0 or (sticky and left[0] < 0):
                     raise error

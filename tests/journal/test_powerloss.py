@@ -3,10 +3,10 @@
 import hashlib
 
 import pytest
-from journal.disks import watched
 from journal.kit import batch, run, texts
-from journal.powerloss import Disk
 
+from fsm.checks.disk_images import Disk
+from fsm.checks.watched_disk import Change, watched
 from fsm.journal import opening
 from fsm.journal.sqlite import SqliteJournal
 from states.errors import JournalError, UnknownSession
@@ -34,9 +34,10 @@ def sweep(trace, home):
     disk, seen, complaints = Disk(MAIN), set(), []
     promised = {"claimed": 0, "acknowledged": 0, "posted": 0}
     for change in trace:
-        if change[0] in promised:
-            promised[change[0]] = change[1]
-        elif change[0] != "sync":
+        if not isinstance(change, Change):
+            what, number = change
+            promised[what] = number
+        elif change.kind != "sync":
             disk.step(change)
             continue
         for image in disk.images():
@@ -45,7 +46,7 @@ def sweep(trace, home):
                 seen.add(key)
                 if complaint := run(look(image, home / str(len(seen)), promised, write_on=len(seen) % 10 == 0)):
                     complaints.append(complaint)
-        if change[0] == "sync":
+        if isinstance(change, Change) and change.kind == "sync":
             disk.step(change)
     return len(seen), complaints
 
@@ -86,7 +87,7 @@ def trace(fast_home, monkeypatch):
 
 
 def test_no_image_lacks_what_was_acknowledged(trace, fast_home):
-    assert sum(change[0] == "sync" and change[1] == MAIN for change in trace) >= 2, "no checkpoint in the run"
+    assert trace.count(Change("sync", MAIN)) >= 2, "no checkpoint in the run"
     images, complaints = sweep(trace, fast_home)
     assert complaints == []
     assert images > 300, images
@@ -94,7 +95,7 @@ def test_no_image_lacks_what_was_acknowledged(trace, fast_home):
 
 def test_the_sweep_finds_a_disk_that_does_not_sync_the_wal(trace, fast_home):
     honest = len(trace)
-    lazy = [change for change in trace if change[:2] != ("sync", MAIN + "-wal")]
+    lazy = [change for change in trace if change != Change("sync", MAIN + "-wal")]
     assert len(lazy) < honest
     cut = next(i for i, change in enumerate(lazy) if change == ("acknowledged", 4)) + 1
     _, complaints = sweep(lazy[:cut], fast_home)

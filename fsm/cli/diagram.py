@@ -38,13 +38,13 @@ def diagram(
     import asyncio
     import os
     import sys
-    from pathlib import Path
 
     from fsm import draw
     from fsm.config import settings
     from fsm.graph import GRAPH
     from states.errors import ConfigError
 
+    from .deliver import deliver
     from .find_graph import find_graph
     from .past import entries_of
 
@@ -59,15 +59,7 @@ def diagram(
     if wanted == "png" and output is None and sys.stdout.isatty():
         raise ConfigError("a PNG is nothing for a terminal; give a file with -o FILE")
     body = _drawn(wanted, table, marks, _state(state), theme)
-    if output is None:
-        sys.stdout.buffer.write(body)
-        sys.stdout.buffer.flush()
-        return 0
-    try:
-        Path(output).write_bytes(body)
-    except OSError as error:
-        raise ConfigError(f"--output: {output!r} cannot be written: {error}") from error
-    return 0
+    return deliver(body, output)
 
 
 def _drawn(wanted: str, table: "Graph", marks: "Marks", part: "State | None", theme: str) -> bytes:

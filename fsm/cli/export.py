@@ -19,22 +19,13 @@ def export(session: str, output: str | None, **given: Any) -> int:
     """
     import asyncio
     import os
-    import sys
-    from pathlib import Path
 
     from fsm.config import settings
     from fsm.tools.state_dir import write_durably
-    from states.errors import ConfigError
 
+    from .deliver import deliver
     from .keeper import with_loop
 
     chosen = settings(options.as_flags(given), os.environ)
     file = asyncio.run(with_loop(chosen, lambda loop: loop.export(session)))
-    if output is None:
-        sys.stdout.buffer.write(file)
-        return 0
-    try:
-        write_durably(Path(output), file)
-    except OSError as error:
-        raise ConfigError(f"{output} cannot be written: {error}") from error
-    return 0
+    return deliver(file, output, write_durably)

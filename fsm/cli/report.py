@@ -20,14 +20,12 @@ def report(session: str, graph: str | None, output: str | None, **given: Any) ->
     """
     import asyncio
     import os
-    import sys
-    from pathlib import Path
 
     from fsm.config import settings
     from fsm.graph import GRAPH
     from fsm.report import page
-    from states.errors import ConfigError
 
+    from .deliver import deliver
     from .find_graph import find_graph
     from .past import examined
 
@@ -35,12 +33,4 @@ def report(session: str, graph: str | None, output: str | None, **given: Any) ->
     table = find_graph(graph) if graph else GRAPH
     entries, lost = asyncio.run(examined(chosen.journal, session))
     body = page(table, entries, session, lost).encode()
-    if output is None:
-        sys.stdout.buffer.write(body)
-        sys.stdout.buffer.flush()
-        return 0
-    try:
-        Path(output).write_bytes(body)
-    except OSError as error:
-        raise ConfigError(f"--output: {output!r} cannot be written: {error}") from error
-    return 0
+    return deliver(body, output)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import attrs
 import pytest
+from support.unfenced import without_fence
 
 from fsm import driver
 from fsm.checks import Broken, simulate
@@ -17,7 +18,7 @@ from fsm.loop import Loop
 from gates.budget_left import budget_left
 from states import await_results, dispatch_tools, finalize, provider_turn
 from states.contract import Budget, Contract
-from states.errors import Fenced, JournalError
+from states.errors import JournalError
 from states.history import History
 from states.names import Event, State
 from states.records import Transition, Verdict
@@ -260,25 +261,7 @@ def _(patch):
 # --- I9: one writer -------------------------------------------------------------------------------------------------
 
 
-@fault("I9 the store has no fence")
-def _(patch):
-    held, rows = MemoryJournal._held, MemoryJournal._rows
-
-    def unfenced(self, claim):
-        try:
-            return held(self, claim)
-        except Fenced:
-            return self._sessions[claim.session]
-
-    def renumbered(self, state, claim, drafts):
-        fence, state.fence = state.fence, claim.fence
-        try:
-            return rows(self, state, claim, drafts)
-        finally:
-            state.fence = fence
-
-    patch.setattr(MemoryJournal, "_held", unfenced)
-    patch.setattr(MemoryJournal, "_rows", renumbered)
+FAULTS["I9 the store has no fence"] = without_fence
 
 
 # --- I10: re-entry is recovery --------------------------------------------------------------------------------------

@@ -4,16 +4,16 @@ import attrs
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
+from support.unfenced import without_fence
 
 from fsm import driver
 from fsm.checks import Broken, walk, walker
 from fsm.checks.world import READ
-from fsm.journal.memory import MemoryJournal
 from fsm.loop import Loop
 from states import await_results, dispatch_tools, prestart
 from states.ahead import Ahead
 from states.contract import Budget, Contract
-from states.errors import Fenced, HistoryError
+from states.errors import HistoryError
 from states.history import CallState
 from states.records import Prestart, ToolIntent
 
@@ -138,24 +138,7 @@ def test_an_event_that_is_shown_before_it_is_durable_is_seen(monkeypatch):
 
 
 def test_a_store_without_a_fence_is_seen(monkeypatch):
-    """It takes whatever has the next number, from anybody."""
-    held, rows = MemoryJournal._held, MemoryJournal._rows
-
-    def unfenced(self, claim):
-        try:
-            return held(self, claim)
-        except Fenced:
-            return self._sessions[claim.session]
-
-    def renumbered(self, state, claim, drafts):
-        fence, state.fence = state.fence, claim.fence
-        try:
-            return rows(self, state, claim, drafts)
-        finally:
-            state.fence = fence
-
-    monkeypatch.setattr(MemoryJournal, "_held", unfenced)
-    monkeypatch.setattr(MemoryJournal, "_rows", renumbered)
+    without_fence(monkeypatch)
     monkeypatch.setattr(
         walker.Walker, "_disturbances", lambda self, here: [walker.Choice("taken over", self.take_over)]
     )

@@ -233,7 +233,7 @@ def _of_chain(history: History, record: ProviderChange | TurnFailure) -> str | N
         due = next_place(history)
         other = (record.place, record.model) != due
         return f"provider {record.place} ({record.model}) is called in; the next one was {due[1]}" if other else None
-    due_now = history.change is None and replacement(history, record) is not None
+    due_now = history.change is None and replacement(history, record, history.epoch) is not None
     return "a failed turn after which the next provider had to be called in" if due_now else None
 
 

@@ -7,7 +7,7 @@ still the one that it was accepted on. JSON in prose is no output.
 from typing import Final
 
 from states.history import History
-from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT, schema_digest
+from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
 from states.records import Finding, Record
 from states.verdicts import Fail, Pass, Retry, Ruling
 
@@ -44,7 +44,7 @@ class OutputAccepted(Gate):
         schema, output = history.contract.output_schema, history.output
         if not schema:
             return Pass()
-        if output is None or output.accepted.schema != schema_digest(schema) or not fits(schema, output.accepted.value):
+        if output is None or not fits(schema, output.accepted.value):  # that it is of this schema, the fold says
             return self._again(history, "no structured output was handed in", MISSING)
         seen, found = history.findings.get(self.name, (0, None))
         if (found.revision if found else "") != output.accepted.revision:

@@ -12,15 +12,15 @@ OWN: Final = frozenset({401, 402, 403, 404, 429, None})
 an answer that is none of its protocol. Another provider may take the same request."""
 
 
-def replacement(history: History, failure: TurnFailure) -> ProviderChange | None:
-    """The change that a failure calls for; None where the chain has nobody left, or nobody could do better.
+def replacement(history: History, failure: TurnFailure, epoch: int) -> ProviderChange | None:
+    """The change that a failure in `epoch` calls for; None where the chain has nobody left, or nobody could do better.
 
     Each provider is tried once until the next good turn, or until a person resumes the run.
     """
     if history.passed_over + 1 >= len(history.models) or not _may_do_better(history, failure):
         return None
     place, model = next_place(history)
-    return ProviderChange(place, history.epoch + 1, f"{failure.message}; {model} is asked from now on", model)
+    return ProviderChange(place, epoch + 1, f"{failure.message}; {model} is asked from now on", model)
 
 
 def next_place(history: History) -> tuple[int, str]:

@@ -81,5 +81,5 @@ def turn_of(reply: Reply, history: History, saw: int, cost: float | None = None)
 def given_up(failure: TurnFailure, history: History, epoch: int) -> tuple[Record, ...]:
     """What ends `epoch`, where part of an answer was seen or another provider is asked: nothing of it comes back."""
     cut = (TurnDiscarded(epoch + 1, failure.message),) if failure.trouble is Trouble.CUT else ()
-    change = replacement(history, failure)
-    return cut if change is None else (*cut, attrs.evolve(change, epoch=epoch + len(cut) + 1))
+    change = replacement(history, failure, epoch + len(cut))
+    return cut if change is None else (*cut, change)

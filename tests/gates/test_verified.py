@@ -13,8 +13,10 @@ from fsm.agents.verifier import judgement_in
 from fsm.audit import audit
 from fsm.graph import GRAPH
 from fsm.providers.scripted import Scripted, asks_for, says
+from gates.independently_verified import due
 from states.contract import Verify
 from states.errors import ConfigError
+from states.history import History
 from states.messages import UserMessage
 from states.ports import Opinion
 from states.records import Finalized, Judgement, RunStarted, VerifierResult, VerifierStarted
@@ -47,6 +49,16 @@ def objects(word=Judgement.FAIL):
 
 def bench(*turns, verifier, contract=ALWAYS, workspace=None, **options):
     return Bench(*turns, verifier=verifier, contract=contract, workspace=workspace or Revision(), **options)
+
+
+# --- what owes it -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("depth", "owed"), [(0, True), (1, False), (2, False)])
+def test_whoever_works_for_a_run_owes_no_verifier_of_its_own(depth, owed):
+    history = History("s", started=RunStarted(1, "g", "t", "m", depth=depth), contract=ALWAYS)
+
+    assert due(history) is owed
 
 
 # --- rulings ----------------------------------------------------------------------------------------------------

@@ -105,6 +105,17 @@ class Driver:
 
     # --- driving ------------------------------------------------------------------------------------------------
 
+    def catch_up(self) -> bool:
+        """Make the move that was due when the last owner was lost: what is said now comes after it. True if one was.
+
+        A rest that was about to end is not one: whoever goes on now ends it anew. Raises GateError.
+        """
+        due = self.history.closing_event
+        if due is None or self.history.state in RESTING:
+            return False
+        self._move(decide(self.graph, self.history.state, due, self.history))
+        return True
+
     async def begin(self, records: tuple[Record, ...]) -> None:
         """Commit what opens the run: nothing is done before that is durable."""
         self._stage(*records)

@@ -391,8 +391,11 @@ class Loop(Sessions):
 
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
-        records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
         self._check_resumable(driver.history)
+        moved = driver.catch_up()
+        records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
+        if records is None and moved:
+            records = ()  # there is nothing more to do, but the move has to be durable
         if records is not None and driver.words_wait and driver.history.questions:
             records = (*await driver.inputs(), *records)  # what was posted while it rested is an answer
         self._drivers[session] = driver

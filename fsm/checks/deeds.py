@@ -326,6 +326,7 @@ class Deeds:
             return
         self.here.bench.dead = True
         self.here.over = self.failed_commit or self.history.state in RESTING
+        self.here.model.overtaken = True
         self.zombies.append(self.here)
         self.here = None
         self.journal.crash()

@@ -9,13 +9,14 @@ from support.boxes import Revision
 
 from fsm import Budget, Contract, RunStatus, table, tool
 from fsm import events as ev
+from fsm.audit import audit
 from fsm.clock import SystemClock
 from fsm.graph import AT_VERIFY
 from fsm.journal.memory import MemoryJournal
 from fsm.loop import LISTEN_SECONDS
 from fsm.providers.scripted import asks_for, says
 from gates.gate import Gate
-from gates.inputs_answered import late_inputs_answered
+from gates.inputs_answered import inputs_answered, late_inputs_answered
 from states.errors import ConfigError, Fenced, GateError
 from states.messages import Finish, UserMessage
 from states.ports import ProviderTrouble, ToolOutput
@@ -153,6 +154,37 @@ def test_an_answer_is_kept_when_a_gate_raises_and_is_not_paid_for_again():
 
     bench, history = story(tale())
     assert (len(bench.provider.requests), history.turns) == (1, 1)
+
+
+@pytest.mark.parametrize("posted", [False, True])
+def test_a_move_that_was_due_comes_before_the_words_of_whoever_goes_on(posted):
+    """The gate raised, so what it was asked about is committed and the move is not; then the gate is repaired."""
+
+    class Moody(Gate):
+        name = "moody"
+        may = (Retry,)
+        raises = True
+
+        def judge(self, history):
+            if self.raises:
+                raise KeyError("x")
+            return Pass()
+
+    async def tale():
+        gate = Moody()
+        graph = table((inputs_answered, gate))
+        bench = Bench(says("one"), says("two"), graph=graph)
+        with pytest.raises(GateError):
+            await bench.run()
+        Moody.raises = False
+        if posted:
+            await bench.loop.steer("s", "and this")
+        result = await (bench.resume() if posted else bench.resume("and this"))
+        return result, audit(graph, await bench.journal.read("s"), "s"), bench.asked()
+
+    result, findings, asked = story(tale())
+    assert (result.succeeded, result.text, findings) == (True, "two", [])
+    assert UserMessage("and this") in asked
 
 
 def test_an_objection_without_words_for_the_model_gives_its_reason():

@@ -19,7 +19,7 @@ from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
 from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
-from states.records import JSON, Failed, RunStarted
+from states.records import JSON, Failed, Record, RunStarted
 from states.rules import Rules
 
 from . import events
@@ -392,12 +392,7 @@ class Loop(Sessions):
     async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
         session = driver.session
         self._check_resumable(driver.history)
-        moved = driver.catch_up()
-        records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
-        if records is None and moved:
-            records = ()  # there is nothing more to do, but the move has to be durable
-        if records is not None and driver.words_wait and driver.history.questions:
-            records = (*await driver.inputs(), *records)  # what was posted while it rested is an answer
+        records = await self._opened(driver, opening)
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
         try:
@@ -432,6 +427,16 @@ class Loop(Sessions):
         if driver.caller_cancelled:
             raise asyncio.CancelledError
         return result
+
+    async def _opened(self, driver: Driver, opening: Opening) -> tuple[Record, ...] | None:
+        """What is to be committed first; None if there is nothing to do."""
+        moved = driver.catch_up()
+        records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
+        if records is None:
+            return () if moved else None  # the move has to be durable
+        if driver.words_wait and driver.history.questions:
+            return (*await driver.inputs(), *records)  # what was posted while it rested is an answer
+        return records
 
     async def _summarise(self, driver: Driver) -> None:
         try:

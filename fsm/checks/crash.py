@@ -21,7 +21,9 @@ import attrs
 
 from fsm.audit import audit
 from fsm.journal import open_journal
+from fsm.loop import Loop
 from fsm.result import Result
+from states.contract import Contract
 from states.errors import ConfigError
 from states.history import History
 from states.messages import AssistantMessage, Call, Finish, Text
@@ -32,7 +34,7 @@ from .broken import Broken
 from .claims import STANDARD, gates_were_asked, passes_of
 from .claims import Claim as Held
 from .deeds import MakeLoop
-from .stage import NOTE, SEND, SPECS
+from .stage import NOTE, SEND, SPECS, StageWorkspace
 from .track import Track
 from .world import READ, WRITE
 
@@ -221,9 +223,14 @@ def _leave(work: Callable[[], object]) -> None:
 # --- in the child -----------------------------------------------------------------------------------------------
 
 
+def _made(make_loop: MakeLoop, tools: "Doings", journal: "Deadly") -> Loop:
+    """One that owes nothing: the scripted model has no evidence to give, and what is owed is no matter of crashes."""
+    return make_loop(provider=Plan(), tools=tools, journal=journal, workspace=StageWorkspace(), contract=Contract())
+
+
 async def _run(make_loop: MakeLoop, home: Path, task: str, at: int, *, after: bool) -> None:
     journal = Deadly(open_journal(home / "journal.db"), at, after)
-    loop = make_loop(provider=Plan(), tools=Doings(home / "effects"), journal=journal)
+    loop = _made(make_loop, Doings(home / "effects"), journal)
     await loop.run(task, session=SESSION)
 
 
@@ -237,7 +244,7 @@ async def _go_on(
     """Resume (or, if nothing of the run is durable, begin), and look at what is left."""
     journal = Deadly(open_journal(home / "journal.db"))
     doings = Doings(home / "effects")
-    loop = make_loop(provider=Plan(), tools=doings, journal=journal)
+    loop = _made(make_loop, doings, journal)
     try:
         known = {info.session: info.entries for info in await journal.inner.sessions()}
         if resume and known.get(SESSION):

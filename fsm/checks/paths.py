@@ -21,7 +21,7 @@ from states.contract import Budget, Contract, Permission, Verify
 from states.fold import fold
 from states.history import History
 from states.messages import Call, Finish, text_of
-from states.names import RESTING, Event, State
+from states.names import RESTING, State
 from states.ports import Opinion, ProviderTrouble, Reply, Request, TextDelta, ToolOutput, ToolRun, ToolSpec
 from states.records import (
     JSON,
@@ -49,7 +49,7 @@ from states.records import (
 from . import explore
 from .broken import Broken
 from .claims import STANDARD, Claim, gates_were_asked, passes_of
-from .deeds import MakeLoop
+from .deeds import MakeLoop, graph_of
 from .explore import Report
 from .moves import Move, after, told
 from .stage import SHELL, SPECS, TEST, StageClock, StageWorkspace
@@ -396,8 +396,7 @@ def replay(make_loop: MakeLoop, folder: Path, *, claims: tuple[Claim, ...] = ())
     make_loop: takes provider, tools, journal, clock, workspace, verifier, contract, budget and permission by name.
     claims: further ones.
     """
-    outside = Cued(Plan(Row(State.FAILED, Event.RESUMED, (), State.FAILED)))
-    every = plans(explore.checked(make_loop(provider=[outside], tools=outside, journal=folder / "0.db").graph))
+    every = plans(explore.checked(graph_of(make_loop)))
     for number, plan in enumerate(every, 1):
         asyncio.run(follow(make_loop, plan, folder / f"{number}.db", claims))
     return len(every)

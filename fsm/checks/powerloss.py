@@ -15,6 +15,7 @@ import attrs
 from fsm.audit import audit
 from fsm.graph import Graph
 from fsm.journal.sqlite import SqliteJournal
+from states.contract import Contract
 from states.errors import JournalError, UnknownSession
 from states.history import History
 from states.ports import Claim, Draft, Journal
@@ -100,6 +101,7 @@ async def _record(make_loop: MakeLoop, home: Path, vfs: str, trace: list[Change 
         journal=_Acknowledged(journal, trace),
         clock=StageClock(),
         workspace=StageWorkspace(),
+        contract=Contract(),  # as in `crash`: the scripted model has no evidence to give
     )
     async with loop:
         await loop.run("the task", session=SESSION)

@@ -28,9 +28,10 @@ from .replay import Prefix, starts
 from .walker import Walker
 
 NOT_JOURNALED: Final = "when the store fails, nothing can be written down about it"
-SHARE: Final = 0.7
-"""Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them (our choice: of a
-gate's rows, those that need its last retry, or the end of the time in that very moment, are chance)."""
+SHARE: Final = 0.5
+"""Part of the rows that the random walks have to take by themselves, once there are `ENOUGH` of them. Measured: eight
+seeds of 150 walks took 47 to 54 of 68 rows (69 % to 79 %; which ones is chance: a gate's last retry, or the end of the
+time in that very moment). Half is far outside of that spread, so only walks that do not get around fall below it."""
 ENOUGH: Final = 100
 FOLLOWED: Final = 6
 """Steps for which each past is followed before the random walks begin."""

@@ -2,10 +2,10 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import attrs
 
@@ -13,11 +13,13 @@ from states.contract import Budget, Contract, Permission, Verify
 from states.errors import ConfigError
 from states.rules import Rules
 
+from .limits import NO_LIMITS, Limits
 from .setup import STATE_DIR
 from .trust import is_trusted, trust_file
 
 if TYPE_CHECKING:
     from .hooks.hook import Hook
+    from .tools.mcp import MCPServer
 
 FILE: Final = "interlock.toml"
 READERS: Final = ("read_file", "list_dir", "glob", "grep")
@@ -55,7 +57,8 @@ class StandIn:
 
 
 Numbers = tuple[float, ...]
-Value = str | int | float | tuple[str, ...] | Numbers | tuple[tuple[str, str], ...] | tuple[StandIn, ...]
+Pairs = tuple[tuple[str, str], ...] | tuple[tuple[str, int], ...]
+Value = str | int | float | tuple[str, ...] | Numbers | Pairs | tuple[StandIn, ...]
 
 
 LIMITS: Final[Mapping[str, str]] = {
@@ -71,6 +74,8 @@ LIMITS: Final[Mapping[str, str]] = {
     "budget_reserve": "reserve",
 }
 """Settings and the limits of `Budget` that they are."""
+KINDS_AT_ONCE: Final = ("process", "session", "reads", "effects")
+"""Kinds of calls that `[limits]` and `--limit` count (see `Limits`); any other name there is a tool's."""
 RULES: Final = ("allow", "ask", "deny")
 """Kinds of rules; in the file they stand under `[permission]`, beside `mode`."""
 
@@ -115,6 +120,10 @@ class Settings:
     hooks: "tuple[Hook, ...]" = ()
     """Commands around tool calls. Only a workspace that the user trusts gets here with any."""
     hooks_file: Path | None = None
+    servers: "tuple[MCPServer, ...]" = ()
+    """Of the file's `[mcp.NAME]`. Only a workspace that the user trusts gets here with any."""
+    at_once: Limits = NO_LIMITS
+    """Calls that run side by side."""
     verify: str | None = None
     tools: tuple[str, ...] | None = None
     """Names and patterns of the tools that are offered; None offers all."""
@@ -193,6 +202,30 @@ def _proofs(value: object) -> Value | None:
             return None
         pairs += [(str(kind), command) for command in commands]
     return tuple(pairs)
+
+
+def _at_once(value: object) -> Value | None:
+    """Pairs of a kind of calls (or a tool) and how many of it may run at once."""
+    if isinstance(value, dict):
+        pairs = tuple((str(name), count) for name, count in value.items() if isinstance(_count(count), int))
+        return pairs if len(pairs) == len(value) else None
+    found = [re.fullmatch(r"([^=\s]+)=(\d{1,9})", text) for text in _listed(value)]
+    return tuple((one[1], int(one[2])) for one in found if one) if found and all(found) else None
+
+
+def at_once(texts: tuple[str, ...]) -> Pairs:
+    """What `--limit` says. Raises ConfigError."""
+    for text in texts:
+        if _at_once((text,)) is None:
+            raise ConfigError(f"--limit {text}: write NAME=N with a tool's name or one of {', '.join(KINDS_AT_ONCE)}")
+    return cast(Pairs, _at_once(texts))
+
+
+def limits_of(pairs: Iterable[tuple[str, int]]) -> Limits:
+    """Raises ConfigError for less than 1."""
+    said = dict(pairs)
+    kinds = {kind: said.pop(kind) for kind in KINDS_AT_ONCE if kind in said}
+    return Limits(**kinds, tools=said)
 
 
 def _words(value: object) -> Value | None:
@@ -282,6 +315,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "price": _Kind(_price, 'three numbers, such as "1.25,0.125,10": input, cached input, output'),
     "patience": _NUMBER,
     "inactivity": _NUMBER,
+    "limits": _Kind(_at_once, "calls at once, such as process = 8 or bash = 1 (as a flag, --limit bash=1)"),
 }
 """What `interlock.toml` may say: the names are those of the flags."""
 
@@ -306,16 +340,36 @@ def read_file(workspace: Path) -> dict[str, Value]:
         said |= {"permission" if key == "mode" else key: value for key, value in permission.items()}
     elif misplaced := [key for key in RULES if key in said]:
         raise ConfigError(f"{path}: {misplaced[0]} stands under [permission], where the mode is called mode")
-    return {key: _value(path, key, value) for key, value in said.items() if key != "hooks"}
+    return {key: _value(path, key, value) for key, value in said.items() if key not in ("hooks", "mcp")}
+
+
+def _table_of(workspace: Path, name: str) -> object:
+    """A table of the workspace's file, as it stands there; None if there is none."""
+    path = workspace / FILE
+    found: object = tomllib.loads(path.read_text(encoding="utf-8")).get(name) if path.is_file() else None
+    return found
+
+
+def _servers(said: object, workspace: Path, environment: Mapping[str, str]) -> "tuple[MCPServer, ...]":
+    from .tools.mcp.settings import read_servers
+
+    return read_servers(said, str(workspace / FILE), workspace.resolve(), environment)
+
+
+def _programs(said: object) -> list[str]:
+    """What the tables of MCP servers would start or speak to, as it stands in the file."""
+    if not isinstance(said, dict):
+        return [] if said is None else [str(said)]
+    tables = (table if isinstance(table, dict) else {} for table in said.values())
+    return [f"{name} ({table.get('command') or table.get('url')})" for name, table in zip(said, tables, strict=True)]
 
 
 def hooks_of(workspace: Path, hooks_file: Path | None) -> "tuple[Hook, ...]":
     """The hooks of the workspace's file, and of a file that is named. Raises ConfigError."""
     from .hooks.settings import read_hooks, read_hooks_file
 
-    path = workspace / FILE
-    said = tomllib.loads(path.read_text(encoding="utf-8")).get("hooks") if path.is_file() else None
-    own = () if said is None else read_hooks(said, str(path))
+    said = _table_of(workspace, "hooks")
+    own = () if said is None else read_hooks(said, str(workspace / FILE))
     return (*own, *(read_hooks_file(hooks_file) if hooks_file else ()))
 
 
@@ -361,7 +415,14 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     fields: dict[str, object] = {key.replace("-", "_"): value for key, value in merged.items()}
     fields["permission"] = Permission(str(merged.get("permission", Permission.ASK)))
     hooks_file = Path(str(merged["hooks-file"])) if "hooks-file" in merged else None
-    fields["hooks"] = _trusted(hooks_of(workspace, hooks_file), flags, workspace, environment)
+    trust = _Trust(flags, workspace, environment)
+    hooks, servers = hooks_of(workspace, hooks_file), _table_of(workspace, "mcp")
+    fields["hooks"] = hooks if trust.allows("hooks", _HOOKS, [hook.name for hook in hooks]) else ()
+    started = trust.allows("mcp", _SERVERS, _programs(servers))
+    fields["servers"] = _servers(servers, workspace, environment) if started else ()
+    for name in ("limits", "mcp"):
+        fields.pop(name, None)
+    fields["at_once"] = limits_of((*_pairs(found.get("limits")), *_pairs(given.get("limits"))))
     fields["rules"] = Rules(*(_listed(found.get(kind)) + _listed(given.get(kind)) for kind in RULES))
     fields["rules_from_file"] = Rules(*(_listed(found.get(kind)) for kind in RULES))
     for kind in RULES:
@@ -371,20 +432,36 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     return Settings(**fields)  # type: ignore[arg-type]  # every value was checked against its key's kind
 
 
-def _trusted(
-    hooks: "tuple[Hook, ...]", flags: Mapping[str, Value | None], workspace: Path, environment: Mapping[str, str]
-) -> "tuple[Hook, ...]":
-    """The hooks, if the user trusts them. Raises ConfigError: a cloned repository must not run commands unasked."""
-    if not hooks or flags.get("hooks") == "off":
-        return ()
-    if flags.get("hooks") != "trust" and not is_trusted(workspace, environment):
-        named = "; ".join(hook.name for hook in hooks)
-        raise ConfigError(
-            f"{workspace / FILE} has hooks, which run commands on this machine: {named}. Look at them, then give "
-            f"--hooks trust, or write {str(workspace.resolve())!r} into {trust_file(environment)}; "
-            "--hooks off runs none"
-        )
-    return hooks
+_HOOKS: Final = "hooks, which run commands on this machine"
+_SERVERS: Final = "MCP servers, which are started on this machine or told what the model tells them"
+
+
+@attrs.frozen
+class _Trust:
+    """What of the workspace's file may run. `flags` say so for once, a list of the user's own for good."""
+
+    flags: Mapping[str, Value | None]
+    workspace: Path
+    environment: Mapping[str, str]
+
+    def allows(self, flag: str, what: str, names: Iterable[str]) -> bool:
+        """Whether they are wanted: only commands that have the flag run any.
+
+        Raises ConfigError if the user does not trust them: a cloned repository must not run commands unasked.
+        """
+        named = "; ".join(names)
+        if not named or flag not in self.flags or self.flags[flag] == "off":
+            return False
+        if self.flags[flag] != "trust" and not is_trusted(self.workspace, self.environment):
+            raise ConfigError(
+                f"{self.workspace / FILE} has {what}: {named}. Look at them, then give --{flag} trust, or write "
+                f"{str(self.workspace.resolve())!r} into {trust_file(self.environment)}; --{flag} off runs none"
+            )
+        return True
+
+
+def _pairs(value: Value | None) -> tuple[tuple[str, int], ...]:
+    return cast(tuple[tuple[str, int], ...], value or ())
 
 
 def _listed(value: object) -> tuple[str, ...]:

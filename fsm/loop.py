@@ -311,6 +311,7 @@ class Loop(Sessions):
             agent_depth=self._crew.limit if self._crew else 1,
             prices=self._prices,
             lineage=attrs.evolve(lineage, secrets=self._secrets),
+            limits=self._limits,
             clock=self._clock,
             ids=self._ids,
         )

@@ -6,11 +6,13 @@ from typing import Any
 
 import attrs
 
-from fsm.config import Settings, key_variables
+from fsm.config import KINDS_AT_ONCE, Settings, key_variables
+from fsm.limits import Limits
 from fsm.loop import Loop
+from fsm.offered import LATER
 from fsm.prompts import BASE, OUTPUT
 from fsm.providers.prices import Price
-from fsm.setup import STATE_DIR, settled
+from fsm.setup import BUILT_IN, STATE_DIR, settled
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
 from states.history import History
@@ -91,6 +93,13 @@ def _prices(settings: Settings, asked: Provider) -> dict[str, Price]:
     return {asked.model: Price(fresh, cached, output)}
 
 
+def _check_limits(limits: Limits, names: list[str]) -> None:
+    """Raises ConfigError for a limit on a tool that there is not: it would do nothing."""
+    for name in limits.tools:
+        if name not in (*names, *BUILT_IN) and not name.startswith(LATER):
+            raise ConfigError(f"limits: there is no tool {name!r}; there are {', '.join((*KINDS_AT_ONCE, *names))}")
+
+
 def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -> Loop:
     """A loop with the workspace's tools; `provider` stands in for the settings' own.
 
@@ -102,15 +111,17 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
     root = settings.workspace.resolve()
     chain = (provider,) if provider else chain_of(settings)
     folder = root / STATE_DIR / FOLDER
+    own = workspace_tools(
+        root,
+        Path(root, STATE_DIR),
+        hidden_env=key_variables(settings),  # a command that prints its environment must not print the key
+        protected=(settings.journal, f"{settings.journal}.settings"),
+    )
+    _check_limits(settings.at_once, [tool.spec.name for tool in own])
     return Loop(
         provider=chain,
         agents=load_agents(folder, lambda model: provider_of(attrs.evolve(settings, model=model))),
-        tools=workspace_tools(
-            root,
-            Path(root, STATE_DIR),
-            hidden_env=key_variables(settings),  # a command that prints its environment must not print the key
-            protected=(settings.journal, f"{settings.journal}.settings"),
-        ),
+        tools=[*own, *settings.servers],
         workspace=root,
         journal=settings.journal,
         contract=plan.contract,
@@ -122,4 +133,5 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         system=plan.system,
         prices=_prices(settings, chain[0]),
         prestart=settings.prestart,
+        limits=settings.at_once,
     )

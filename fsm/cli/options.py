@@ -112,6 +112,18 @@ def duties(function: Function) -> Function:
             click.option(
                 "--hooks", type=click.Choice(["trust", "off"]), help="Of the workspace: run them this time, or none."
             ),
+            click.option(
+                "--mcp",
+                type=click.Choice(["trust", "off"]),
+                help="Servers of the workspace's file: start them, or none.",
+            ),
+            click.option(
+                "--limit",
+                "limits",
+                multiple=True,
+                metavar="NAME=N",
+                help="Calls at once: of a tool, or of process, session, reads, effects.",
+            ),
             click.option("--permission", help="ask, full or plan: what runs without asking.  [default: ask]"),
             click.option(
                 "--prestart",
@@ -157,11 +169,13 @@ def _stand_in(text: str) -> "StandIn":
 
 def as_flags(given: Given) -> Given:
     """Options under the names that `fsm.config` knows."""
-    from fsm.config import KEYS, comma_list
+    from fsm.config import KEYS, at_once, comma_list
 
     flags = {name.replace("_", "-"): value for name, value in given.items()}
     flags["fallback"] = tuple(_stand_in(text) for text in flags.get("fallback") or ())
     for name in ("require", "tools", "prestart"):
         if flags.get(name):
             flags[name] = comma_list(flags[name])
-    return {name: value for name, value in flags.items() if name in KEYS or name in ("workspace", "hooks")}
+    if flags.get("limits"):
+        flags["limits"] = at_once(comma_list(flags["limits"]))
+    return {name: value for name, value in flags.items() if name in KEYS or name in ("workspace", "hooks", "mcp")}

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from fsm.config import KEYS, Origin, StandIn, key_variables, settings, stand_in
+from fsm import MCPServer
+from fsm.config import KEYS, Origin, StandIn, at_once, key_variables, settings, stand_in
 from states.contract import Budget, Contract, Permission
 from states.errors import ConfigError
 
@@ -180,7 +181,7 @@ def test_hooks_of_a_workspace_run_only_if_the_user_trusts_it(tmp_path):
     root, home = tmp_path / "work", tmp_path / "home"
     root.mkdir()
     (root / "interlock.toml").write_text(HOOKS)
-    flags, environment = {"workspace": str(root)}, {"HOME": str(home)}
+    flags, environment = {"workspace": str(root), "hooks": None}, {"HOME": str(home)}
 
     with pytest.raises(ConfigError, match=r"has hooks, which run commands .*: \./guard\.sh\. .*--hooks trust"):
         settings(flags, environment)
@@ -198,7 +199,100 @@ def test_a_workspace_cannot_trust_itself(tmp_path):
     (tmp_path / ".config" / "interlock" / "trusted").write_text(str(tmp_path))
 
     with pytest.raises(ConfigError, match="has hooks"):
-        settings({"workspace": str(tmp_path)}, {"HOME": str(tmp_path)})
+        settings({"workspace": str(tmp_path), "hooks": None}, {"HOME": str(tmp_path)})
+
+
+def test_a_command_that_runs_nothing_does_not_ask_for_trust(tmp_path):
+    (tmp_path / "interlock.toml").write_text(HOOKS + SERVERS)
+
+    found = settings({"workspace": str(tmp_path)}, {"HOME": str(tmp_path)})
+
+    assert (found.hooks, found.servers) == ((), ())
+
+
+SERVERS = """
+[mcp.clock]
+command = "mcp-server-time"
+args = ["--local-timezone", "${ZONE:-UTC}"]
+env = { API_TOKEN = "${TOKEN}" }
+tools = ["get_*"]
+read-only = ["get_*"]
+start-seconds = 5
+
+[mcp.wiki]
+url = "http://127.0.0.1:1/mcp"
+headers = { Authorization = "Bearer ${TOKEN}" }
+trust-annotations = true
+"""
+
+
+def test_mcp_servers_of_a_workspace_are_used_only_if_the_user_trusts_it(tmp_path):
+    root, home = tmp_path / "work", tmp_path / "home"
+    root.mkdir()
+    (root / "interlock.toml").write_text(SERVERS)
+    flags, environment = {"workspace": str(root), "mcp": None}, {"HOME": str(home), "TOKEN": "a-long-secret"}
+
+    with pytest.raises(
+        ConfigError, match=r"MCP servers.*clock \(mcp-server-time\); wiki \(http://.*--mcp trust.*--mcp off"
+    ):
+        settings(flags, environment)
+    assert settings({**flags, "mcp": "off"}, environment).servers == ()
+    clock, wiki = settings({**flags, "mcp": "trust"}, environment).servers
+    assert clock == MCPServer(
+        "clock",
+        "mcp-server-time",
+        ["--local-timezone", "UTC"],
+        {"API_TOKEN": "a-long-secret"},
+        root,
+        tools=["get_*"],
+        read_only=["get_*"],
+        start_seconds=5,
+    )
+    assert wiki.headers == {"Authorization": "Bearer a-long-secret"}
+    assert wiki.trust_annotations
+    (home / ".config" / "interlock").mkdir(parents=True)
+    (home / ".config" / "interlock" / "trusted").write_text(f"{tmp_path}\n")
+    assert len(settings(flags, environment).servers) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("mcp = 1", "mcp takes a table for each server"),
+        ('mcp.clock = "x"', "mcp takes a table for each server"),
+        ("[mcp.clock]\ncomand = 'x'", r"[mcp.clock]: unknown setting 'comand'; known: command, args"),
+        ("[mcp.clock]\ncommand = ['x']", "command = ['x'] will not do; it takes text in quotes"),
+        ("[mcp.clock]\ncommand = 'x'\nargs = 'y'", "args = 'y' will not do; it takes a list"),
+        ("[mcp.clock]\ncommand = 'x'\nurl = 'http://x'", "give either command=... (a program to start) or url=..."),
+        ("[mcp.clock]\ncommand = 'x'\nenv = { A = '${NOWHERE}' }", "env: the variable NOWHERE is not set"),
+        ("[mcp.'a b']\ncommand = 'x'", "a name has 1 to 32 letters"),
+    ],
+)
+def test_mcp_servers_that_cannot_be_are_refused_by_name(tmp_path, said, named):
+    (tmp_path / "interlock.toml").write_text(said)
+
+    with pytest.raises(ConfigError) as caught:
+        settings({"workspace": str(tmp_path), "mcp": "trust"}, {})
+    assert named in str(caught.value)
+
+
+def test_calls_at_once_are_limited_by_the_file_and_by_flags_which_win(tmp_path):
+    (tmp_path / "interlock.toml").write_text("[limits]\nprocess = 8\nreads = 4\nbash = 2\n")
+
+    found = settings({"workspace": str(tmp_path), "limits": at_once(("bash=1", "session=3"))}, {}).at_once
+
+    assert (found.process, found.session, found.reads, found.effects, found.tools) == (8, 3, 4, None, {"bash": 1})
+
+
+@pytest.mark.parametrize("said", ["bash", "bash=", "=2", "bash=x", "bash=-1"])
+def test_a_limit_that_is_none_is_refused_with_the_form(said):
+    with pytest.raises(ConfigError, match=r"--limit .*: write NAME=N"):
+        at_once((said,))
+
+
+def test_a_limit_of_nothing_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="'bash' must be allowed at least 1 call"):
+        settings({"workspace": str(tmp_path), "limits": at_once(("bash=0",))}, {})
 
 
 def test_a_settings_file_of_that_layout_is_read_only_if_it_is_named(tmp_path):

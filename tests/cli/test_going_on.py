@@ -4,8 +4,10 @@ import json
 import os
 import pty
 import signal
+import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from support.chat_server import HANG, ChatServer, calls_turn, chunk, error, text_turn
@@ -394,3 +396,30 @@ def test_a_hook_of_the_workspace_runs_only_if_it_is_trusted(interlock, workspace
     assert done.returncode == 0, done.stderr
     assert (workspace / "hooked").exists()
     assert "Denied by a hook: private" in server.requests[1]["messages"][-1]["content"]
+
+
+def test_a_server_of_the_workspaces_file_is_started_if_it_is_trusted_and_its_tools_are_offered(interlock, workspace):
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    probe = Path(__file__).parents[1] / "support" / "mcp_server.py"
+    (workspace / "interlock.toml").write_text(
+        f"[mcp.probe]\ncommand = {sys.executable!r}\nargs = ['-P', {str(probe)!r}, 'stdio', 'mcp.log']\n"
+        "tools = ['add', 'put']\nread-only = ['add']\nstart-seconds = 60\n"
+    )
+    turns = [calls_turn([("mcp__probe__add", {"a": 20, "b": 22})]), text_turn("42")]
+    with ChatServer(turns) as server:
+        refused = interlock.run(server)
+        assert (refused.returncode, "--mcp trust" in refused.stderr) == (2, True)
+        assert server.requests == []
+        done = interlock.run(server, "--mcp", "trust", "--limit", "mcp__probe__add=1")
+
+    assert done.returncode == 0, done.stderr
+    assert server.requests[1]["messages"][-1]["content"] == "42"
+    offered = {tool["function"]["name"] for tool in server.requests[0]["tools"]}
+    assert {name for name in offered if name.startswith("mcp__")} == {"mcp__probe__add", "mcp__probe__put"}
+
+
+def test_a_limit_on_a_tool_that_there_is_not_is_refused(interlock):
+    with ChatServer([text_turn("ok")]) as server:
+        said = interlock.run(server, "--limit", "bsh=1")
+
+    assert (said.returncode, "there is no tool 'bsh'; there are process, session" in said.stderr) == (2, True)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.bench import Bench, story
 
-from fsm import Limits, Loop, RunStatus, tool
+from fsm import Agent, Limits, Loop, RunStatus, tool
 from fsm.journal.memory import MemoryJournal
 from fsm.providers.scripted import Scripted, asks_for, says
 from states.errors import ConfigError
@@ -80,6 +80,29 @@ def test_loops_that_share_limits_share_slots_and_sessions_have_their_own(limits,
         return counted.most
 
     assert story(tale()) == most
+
+
+def test_what_agents_call_takes_the_slots_of_their_callers_loop():
+    async def tale():
+        counted = Counted()
+        reads = asks_for(*(("read", {}) for _ in range(CALLS)))
+        scouts = [
+            Agent(name, "Looks.", "Look.", provider=Scripted([reads, says(f"{name} has looked")]))
+            for name in ("scout", "spy")
+        ]
+        both = asks_for(*(("task", {"agent": scout.name, "prompt": "look"}) for scout in scouts))
+        provider = Scripted([both, says("all seen")])
+        loop = Loop(
+            provider=provider, tools=counted.tools(), agents=scouts, limits=Limits(reads=2), journal=MemoryJournal()
+        )
+        async with loop:
+            result = await loop.run("go")
+        return result, counted
+
+    result, counted = story(tale())
+
+    assert (result.status, result.text) == (RunStatus.SUCCEEDED, "all seen")
+    assert counted.most == 2
 
 
 def test_a_call_that_waits_for_a_slot_when_the_run_is_stopped_was_never_started():

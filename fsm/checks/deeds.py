@@ -19,7 +19,7 @@ from states.errors import Fenced, JournalError, SessionBusy
 from states.history import History
 from states.names import RESTING
 from states.ports import Draft
-from states.records import Finalized, Prestart, Record, Status, ToolIntent, ToolResult
+from states.records import Finalized, Prestart, Record, Status, ToolIntent, ToolResult, Verification
 
 from .broken import Broken
 from .claims import Claim
@@ -91,6 +91,8 @@ class Deeds:
         self.tracks: dict[str, Track] = {}
         self.known_findings: dict[str, int] = {}
         """What an audit says of the past that a walk has taken up."""
+        self.verified_at: dict[str, int] = {}
+        """How often the workspace had been looked at when a session's candidate was verified."""
         self.session = ""
         self.here: Process | None = None
         self.zombies: list[Process] = []
@@ -113,8 +115,16 @@ class Deeds:
         track = self.tracks[claim.session]
         for draft in drafts:
             track.take(draft.entry)
+            if isinstance(draft.entry.record, Verification):
+                self.verified_at[claim.session] = self.workspace.looks
             if not self.taking_up:
                 self._is_of_its_start(track, draft.entry.record)
+                self._is_of_a_look(claim.session, draft.entry.record)
+
+    def _is_of_a_look(self, session: str, record: Record) -> None:
+        """A receipt that names the workspace is written by somebody who looked at it after it was verified."""
+        if isinstance(record, Finalized) and record.revision and self.workspace.looks <= self.verified_at[session]:
+            self.ledger.problems.append(f"the receipt says {record.revision}, and nobody looked since it was verified")
 
     def _is_of_its_start(self, track: Track, record: Record) -> None:
         """What a tool is said to have left is what it left under this very intent."""

@@ -30,14 +30,16 @@ class Profile:
     paths: bool
     crash: bool
     power: bool
+    walks: int
+    """Walks of Hypothesis, where it is installed."""
 
 
 PROFILES: Final = {
     profile.name: profile
     for profile in (
-        Profile("quick", 250, explore=False, paths=False, crash=False, power=False),
-        Profile("ci", 1_000, explore=True, paths=True, crash=True, power=True),
-        Profile("nightly", 50_000, explore=True, paths=True, crash=True, power=True),
+        Profile("quick", 250, explore=False, paths=False, crash=False, power=False, walks=0),
+        Profile("ci", 1_000, explore=True, paths=True, crash=True, power=True, walks=100),
+        Profile("nightly", 50_000, explore=True, paths=True, crash=True, power=True, walks=5_000),
     )
 }
 
@@ -113,6 +115,8 @@ class _Layers:
             cases=self.cases,
         )
         yield f"simulate: {done}"
+        if depth.walks:
+            yield from self._walk(skipped)
         if depth.paths:
             home = self.folder / "paths"
             home.mkdir(parents=True, exist_ok=True)
@@ -121,6 +125,15 @@ class _Layers:
             yield f"power loss: {powerloss.sweep(self.make_loop, self.folder / 'power', claims=claims)}"
         if depth.crash:
             yield from self._crash(skipped)
+
+    def _walk(self, skipped: list[str]) -> Iterator[str]:
+        try:
+            from . import walk
+        except ModuleNotFoundError as error:
+            skipped.append(f"walk: {error}")
+            return
+        exempt = dict.fromkeys(self.exempt, "said so")
+        yield f"walk: {walk.check(self.make_loop, walks=self.depth.walks, claims=self.claims, exempt=exempt)}"
 
     def _crash(self, skipped: list[str]) -> Iterator[str]:
         from . import crash

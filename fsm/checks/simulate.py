@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -252,10 +252,17 @@ def _next(source: Source, history: Simulation) -> tuple[Choice, Step] | None:
             after = source.dice.randrange(ROUNDS) if during else 0
         return choice, Step(choice.label, source.dice.randrange(1, 2**31), during, after)
     for step in source:
-        for choice in history.all():
-            if choice.label == step.do:
-                return choice, step
+        found = _chosen(step.do, history.all())
+        if found is not None:
+            return found, attrs.evolve(step, do=found.label)
     return None
+
+
+def _chosen(wanted: str, choices: Sequence[Choice]) -> Choice | None:
+    """The deed of this label, or else of one that differs in numbers alone: a shorter history numbers records anew."""
+    kind = case.kind_of_break(wanted)
+    exact = next((choice for choice in choices if choice.label == wanted), None)
+    return exact or next((choice for choice in choices if case.kind_of_break(choice.label) == kind), None)
 
 
 def _committed(history: Simulation, before: dict[str, int]) -> list[str]:

@@ -75,11 +75,14 @@ class StageWorkspace:
 
     def __init__(self) -> None:
         self.number = 1
+        self.looks = 0
+        """How often anybody asked for it."""
 
     def change(self) -> None:
         self.number += 1
 
     async def revision(self) -> str:
+        self.looks += 1
         return f"r{self.number}"
 
 

@@ -7,10 +7,12 @@ durable, as an event is shown, and as the run ends. Rows of the table that no wa
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+
+import attrs
 
 try:
-    from hypothesis import settings
+    from hypothesis import HealthCheck, Phase, settings
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         "fsm.checks.walk needs Hypothesis, of the extra `testing`: pip install 'interlock[testing]'"
@@ -37,6 +39,21 @@ FOLLOWED: Final = 6
 """Steps for which each past is followed before the random walks begin."""
 
 
+STEPS: Final = 30
+"""Steps of one walk, where `check` sets them."""
+
+
+@attrs.frozen
+class Walked:
+    """What `check` did."""
+
+    walks: int
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.walks} walks, {self.rows} rows taken"
+
+
 _named: Final[Counter[tuple[str, str]]] = Counter()
 """Names that were given to classes, by module: two of one name would share their examples."""
 
@@ -47,7 +64,7 @@ def of(
     claims: tuple[Claim, ...] = (),
     exempt: Mapping[Row, str] | None = None,
     name: str = "",
-) -> type:
+) -> Any:  # Hypothesis makes the class at run time
     """A class whose `.TestCase` walks the loops that `make_loop` makes, as many and as far as Hypothesis is set to.
 
     claims: further ones. exempt: rows that need not be taken, with the reason. name: of the class (default: after
@@ -78,7 +95,7 @@ def of(
             alone = Counter(machine.visited)
             for start in machine.starts:
                 _follow(machine, start)
-            _covered(graph, alone, machine.visited, excused)
+            _covered(graph, alone, machine.visited, excused, Case.settings.max_examples)
 
     Case.__name__ = Case.__qualname__ = name
     Case.__module__ = module
@@ -96,7 +113,31 @@ def _follow(machine: type[Walker], start: Prefix) -> None:
         walker.teardown()
 
 
-def _covered(graph: Graph, alone: Counter[Row], visited: Counter[Row], excused: Mapping[Row, str]) -> None:
+def check(
+    make_loop: MakeLoop, *, walks: int, claims: tuple[Claim, ...] = (), exempt: Mapping[Row, str] | None = None
+) -> Walked:
+    """So many walks without pytest, the same ones each time. Raises Broken, after the shortest walk was printed.
+
+    walks: examples of Hypothesis. claims, exempt: as for `of`.
+    """
+    made = of(make_loop, claims=claims, exempt=exempt, name="Proof")
+    made.TestCase.settings = settings(
+        max_examples=walks,
+        stateful_step_count=STEPS,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much),
+    )
+    made.TestCase("runTest").debug()
+    return Walked(walks, len([row for row in made.machine.graph if made.machine.visited[row]]))
+
+
+def _covered(
+    graph: Graph, alone: Counter[Row], visited: Counter[Row], excused: Mapping[Row, str], examples: int
+) -> None:
     """A walk that never got somewhere has shown nothing about it."""
     due = [row for row in graph if row not in excused]
     missed = [row for row in due if not visited[row]]
@@ -104,5 +145,5 @@ def _covered(graph: Graph, alone: Counter[Row], visited: Counter[Row], excused: 
     if missed:
         raise Broken("every_row_is_taken", f"{len(missed)} rows were never taken", [told(row) for row in missed])
     taken = sum(alone[row] > 0 for row in due)
-    if settings.default is not None and settings.default.max_examples >= ENOUGH and taken < SHARE * len(due):
+    if examples >= ENOUGH and taken < SHARE * len(due):
         raise Broken("walks_get_around", f"the random walks took only {taken} of {len(due)} rows")

@@ -1,12 +1,14 @@
 """What `interlock check` says."""
 
+import re
 import subprocess
 import sys
 
 import attrs
 import pytest
 
-from fsm.checks import Broken, cli_check, proof, prove
+import fsm.checks
+from fsm.checks import Broken, cli_check, proof, prove, walk
 from fsm.cli import call
 from fsm.graph import GRAPH, Row
 from fsm.loop import Loop
@@ -70,6 +72,37 @@ def test_a_loop_is_proved_by_the_layers_of_its_profile(monkeypatch, tmp_path):
     with pytest.raises(Broken, match="no_turn: a turn"):
         prove(make_loop, claims=(no_turn,), cases=tmp_path)
     assert list(tmp_path.glob("no_turn-*.json"))
+
+
+def test_walks_are_a_layer_too(monkeypatch):
+    monkeypatch.setitem(proof.PROFILES, "quick", attrs.evolve(proof.PROFILES["quick"], histories=1, walks=10))
+    monkeypatch.setattr(walk, "starts", lambda graph: ())  # the pasts that a search finds have their own tests
+
+    said = str(prove(make_loop, exempt=GRAPH, cases=None))
+
+    found = re.search(r"\nwalk: 10 walks, (\d+) rows taken", said)
+    assert found
+    assert int(found[1]) > 5
+    with pytest.raises(Broken, match="every_row_is_taken"):
+        prove(make_loop, cases=None)
+
+
+def test_a_claim_is_held_against_the_walks(monkeypatch):
+    monkeypatch.setattr(walk, "starts", lambda graph: ())
+
+    with pytest.raises(Broken, match="no_turn: a turn"):
+        walk.check(make_loop, walks=10, claims=(no_turn,))
+
+
+def test_without_hypothesis_the_walks_are_said_to_be_missing(monkeypatch):
+    monkeypatch.setitem(proof.PROFILES, "quick", attrs.evolve(proof.PROFILES["quick"], histories=1, walks=20))
+    monkeypatch.setitem(sys.modules, "fsm.checks.walk", None)
+    monkeypatch.delattr(fsm.checks, "walk", raising=False)
+
+    said = str(prove(make_loop, cases=None))
+
+    assert "\nnot run: walk: " in said
+    assert "20 walks" not in said
 
 
 def test_a_table_that_is_no_sound_one_is_not_driven():

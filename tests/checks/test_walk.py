@@ -155,7 +155,7 @@ def test_a_store_without_a_fence_is_seen(monkeypatch):
 def test_a_walk_that_gets_nowhere_fails():
     rows = walk.of(make_loop, name="Nowhere").machine.graph
     with pytest.raises(Broken, match=f"every_row_is_taken: {len(rows) - 7} rows were never taken"):
-        walk._covered(rows, walk.Counter(), walk.Counter(), {r: "" for r in rows if r.event == "commit_failed"})
+        walk._covered(rows, walk.Counter(), walk.Counter(), {r: "" for r in rows if r.event == "commit_failed"}, 1)
 
 
 def test_two_walks_do_not_share_their_examples():

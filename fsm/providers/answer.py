@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-import orjson
-
 from states.ports import CallReady, Reply
-from states.records import JSON, Trouble
+from states.records import Trouble
 
 from .faults import Fault, of_event, quoted
 from .fold import Delta, Fold, cut
-from .sse import MAX_STREAM, Decoder, Event, StreamTooLarge
+from .halves import Halves, mended
+from .json_in import NotReadable, Reader
+from .sse import MAX_EVENT, MAX_STREAM, Decoder, Event, StreamTooLarge
 
 DONE: Final = b"[DONE]"
 FIELDS: Final = (b"data", b"event", b"id", b"retry", b":")
@@ -20,19 +20,26 @@ FIELDS: Final = (b"data", b"event", b"id", b"retry", b":")
 class Answer:
     """One body under way. `feed` takes bytes as they come, `reply` ends it; both raise Fault."""
 
-    def __init__(self, fold: Fold) -> None:
+    def __init__(self, fold: Fold, max_event: int = MAX_EVENT, max_stream: int = MAX_STREAM) -> None:
         self._fold = fold
-        self._decoder = Decoder()
+        self._decoder = Decoder(max_event, max_stream)
+        self._largest = max_event
         self._start = b""
-        self._other: list[bytes] | None = None
-        """The pieces of a body that is no event stream."""
-        self._size = 0
+        self._other: bytearray | None = None
+        """A body that is no event stream."""
         self._events = 0
+        self._reader = Reader()
+        self._halves = Halves()
 
     @property
     def seen(self) -> bool:
         """Part of an answer came."""
         return self._fold.seen
+
+    @property
+    def pieces(self) -> int:
+        """How much of the answer came: it grows as long as the answer does."""
+        return self._fold.pieces
 
     @property
     def whole(self) -> bool:
@@ -55,7 +62,7 @@ class Answer:
     def rest(self) -> Sequence[Delta]:
         """What the end of the body completes. Half a line at the end of a broken stream is nothing."""
         if self._other is not None:
-            return self._unstreamed(b"".join(self._other))
+            return self._unstreamed(bytes(self._other))
         try:
             return self._take(self._decoder.end())
         except NotJSON:
@@ -65,7 +72,8 @@ class Answer:
         """The whole answer, when the body has ended."""
         if not self._events and self._start and not self._start.startswith(FIELDS):
             raise _no_completion(self._start)
-        return self._fold.reply()
+        reply = self._fold.reply()
+        return mended(reply) if self._reader.lenient else reply
 
     def _is_other(self, chunk: bytes) -> bool:
         """Whether this is JSON or a web page. Told from the first character: content types lie."""
@@ -74,11 +82,10 @@ class Answer:
                 self._start = (self._start + chunk).lstrip()
             if self._start[:1] not in (b"{", b"[", b"<"):
                 return False
-            self._other = []
-        self._other.append(chunk)
-        self._size += len(chunk)
-        if self._size > MAX_STREAM:
-            raise cut(f"the answer is longer than {MAX_STREAM} bytes")
+            self._other = bytearray()
+        self._other += chunk
+        if len(self._other) > self._largest:
+            raise cut(f"the answer is longer than {self._largest} bytes, and is no stream")
         return True
 
     def _take(self, events: list[Event]) -> list[Delta]:
@@ -91,21 +98,23 @@ class Answer:
                 fold.end()
                 break
             try:
-                chunk: JSON = orjson.loads(data)
-            except orjson.JSONDecodeError:
-                raise NotJSON(None, f"the stream holds a line that is not JSON: {quoted(data)}") from None
+                chunk = self._reader.read(data)
+            except NotReadable as unreadable:
+                raise NotJSON(None, f"the stream holds a line that is {unreadable}: {quoted(data)}") from None
             self._events += 1
             if isinstance(chunk, dict):
                 if (error := chunk.get("error")) or name == "error":
                     raise of_event(error or chunk)
                 deltas += fold.add(chunk, data)
+        if self._reader.lenient:
+            deltas = self._halves.joined(deltas)
         return _words(deltas) if fold.whole or fold.done else deltas
 
     def _unstreamed(self, body: bytes) -> list[Delta]:
         """A whole answer in one JSON object."""
         try:
-            whole: JSON = orjson.loads(body)
-        except orjson.JSONDecodeError:
+            whole = self._reader.read(body)
+        except NotReadable:
             whole = None
         if isinstance(whole, dict):
             if error := whole.get("error"):
@@ -113,7 +122,7 @@ class Answer:
             deltas = self._fold.complete(whole)
             if deltas is not None:
                 self._events = 1
-                return _words(deltas)
+                return self._halves.joined(deltas)
         raise _no_completion(body)
 
 

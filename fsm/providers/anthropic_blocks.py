@@ -24,11 +24,20 @@ class OpenBlock:
     """Words of a text or thinking block."""
     arguments: list[str] = attrs.field(factory=list)
     more: Chunk = attrs.field(factory=dict)
-    """Other members that deltas brought, such as a signature."""
+    """Other members that deltas brought, such as citations."""
+    texts: dict[str, list[str]] = attrs.field(factory=dict)
+    """Those of them that are text, in pieces, such as a signature."""
+    others: int = 0
+    """Deltas of other kinds than words and arguments."""
 
     @property
     def kind(self) -> str:
         return str(self.start.get("type"))
+
+    @property
+    def pieces(self) -> int:
+        """Deltas so far."""
+        return len(self.text) + len(self.arguments) + self.others
 
     def add(self, delta: Chunk) -> str:
         """Take a delta; the words in it that can be shown."""
@@ -43,10 +52,12 @@ class OpenBlock:
                 if isinstance(piece, str):
                     self.arguments.append(piece)
             case "citations_delta":
+                self.others += 1
                 cited = self.more.setdefault("citations", [])
                 if isinstance(cited, list):
                     cited.append(delta.get("citation"))
             case _:
+                self.others += 1
                 self._merge(delta)
         return ""
 
@@ -55,8 +66,17 @@ class OpenBlock:
         for name, value in delta.items():
             if name == "type":
                 continue
-            before = self.more.get(name)
-            self.more[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
+            if isinstance(value, str):
+                if name not in self.texts or name in self.more:
+                    self.texts[name] = []
+                    self.more.pop(name, None)
+                self.texts[name].append(value)
+            else:
+                self.more[name] = value
+
+    def _brought(self) -> Chunk:
+        """What deltas brought beside words and arguments."""
+        return {name: "".join(pieces) for name, pieces in self.texts.items()} | self.more
 
     def finished(self, origin: str, *, signed: bool) -> tuple[Block, ...]:
         """The block in neutral form; one that was cut and that nobody could take back becomes nothing."""
@@ -84,7 +104,7 @@ class OpenBlock:
 
     def _thinking(self, origin: str, *, signed: bool) -> Reasoning:
         words = self._words("thinking")
-        whole = {**self.start, "thinking": words, **self.more}
+        whole = {**self.start, "thinking": words, **self._brought()}
         lost = signed and not whole.get("signature")
         return Reasoning(words, origin, None if lost else dump(whole).decode())
 
@@ -101,9 +121,10 @@ class OpenBlock:
     def _opaque(self) -> str | None:
         """A block of the provider's own, exactly as it came, or with what its deltas brought."""
         arguments = "".join(self.arguments)
-        if not (arguments or self.text or self.more):
+        more = self._brought()
+        if not (arguments or self.text or more):
             return self.raw
-        whole: dict[str, JSON | Raw] = {**self.start, **self.more}
+        whole: dict[str, JSON | Raw] = {**self.start, **more}
         if arguments:
             if object_in(arguments) is None:
                 return None

@@ -10,7 +10,7 @@ from states.records import JSON, Trouble
 from .anthropic_blocks import OpenBlock
 from .counts import count
 from .faults import Fault
-from .fold import Chunk, Delta, unfinished
+from .fold import MOST_BLOCKS, MOST_CALLS, Chunk, Delta, too_many_blocks, too_many_calls, unfinished
 from .json_bytes import dump, member
 
 DIALECT: Final = "anthropic"
@@ -40,12 +40,17 @@ class MessagesFold:
         self._started = False
         self._blocks: dict[int, OpenBlock] = {}
         self._stopped: set[int] = set()
+        self._calls = 0
         self._usage: dict[str, JSON] = {}
         self._seen = False
 
     @property
     def seen(self) -> bool:
         return self._seen
+
+    @property
+    def pieces(self) -> int:
+        return len(self._blocks) + sum(block.pieces for block in self._blocks.values())
 
     @property
     def whole(self) -> bool:
@@ -113,6 +118,12 @@ class MessagesFold:
 
     def _begin(self, index: JSON, start: Chunk, raw: str) -> list[Delta]:
         block = OpenBlock(start, raw)
+        if len(self._blocks) == MOST_BLOCKS:
+            raise too_many_blocks()
+        if block.kind == "tool_use":
+            self._calls += 1
+            if self._calls > MOST_CALLS:
+                raise too_many_calls()
         self._blocks[index if isinstance(index, int) else len(self._blocks)] = block
         self._seen = self._seen or block.kind not in ("text", "thinking")
         words = start.get(block.kind)

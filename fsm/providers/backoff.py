@@ -84,6 +84,6 @@ def date_of(value: str) -> datetime | None:
     """A date as HTTP writes it, or None."""
     try:
         date = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)

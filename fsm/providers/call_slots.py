@@ -10,6 +10,7 @@ from states.messages import Call
 from states.ports import CallReady
 from states.records import JSON
 
+from .fold import MOST_CALLS, too_many_calls
 from .json_bytes import dump
 
 SHORT: Final = 4096
@@ -24,6 +25,8 @@ class _Slot:
     provider_id: str
     name: str
     pieces: list[str] = attrs.field(factory=list)
+    size: int = 0
+    """Characters of the pieces."""
     extra: JSON = None
     """What the provider wants back with the call (Gemini's thought signature)."""
 
@@ -34,7 +37,20 @@ class _Slot:
         """The arguments, as sent so far, are a complete JSON object, and not a long one."""
         if not self.name or not self.pieces or not self.pieces[-1].rstrip().endswith("}"):
             return False
-        return sum(map(len, self.pieces)) <= SHORT and self.whole()
+        return self.size <= SHORT and self.whole()
+
+    def add(self, arguments: str) -> None:
+        self.pieces.append(arguments)
+        self.size += len(arguments)
+
+    def stands_apart(self, arguments: str) -> bool:
+        """Whether `arguments` are those of another call: both they and what came so far are complete.
+
+        A long text that came in pieces is not looked at: it would be read anew for every piece.
+        """
+        if not self.pieces or not (len(self.pieces) == 1 or self.size <= SHORT) or not _is_object(arguments):
+            return False
+        return arguments != "".join(self.pieces) and self.whole()
 
     def arguments(self) -> str:
         """The text as sent.
@@ -62,6 +78,8 @@ class CallSlots:
         self._at: dict[int | str, _Slot] = {}
         """The newest slot of an index (int) and of an id (str)."""
         self._announced = 0
+        self.pieces = 0
+        """Pieces of arguments so far."""
 
     def __bool__(self) -> bool:
         return bool(self._slots)
@@ -77,6 +95,8 @@ class CallSlots:
         if slot is None:
             if not (provider_id or name or arguments):
                 return
+            if len(self._slots) == MOST_CALLS:
+                raise too_many_calls()
             slot = _Slot(provider_id, name)
             self._slots.append(slot)
         if number is not None:
@@ -86,7 +106,8 @@ class CallSlots:
         slot.provider_id = slot.provider_id or provider_id
         slot.name = slot.name or name
         if arguments:
-            slot.pieces.append(arguments)
+            slot.add(arguments)
+            self.pieces += 1
         slot.extra = piece.get("extra_content") or slot.extra
 
     def ready(self) -> Iterator[CallReady]:
@@ -127,7 +148,7 @@ class CallSlots:
             return None  # two calls under one index
         if slot.name and name != slot.name:
             return None
-        if arguments and slot.pieces and arguments != "".join(slot.pieces) and slot.whole() and _is_object(arguments):
+        if slot.stands_apart(arguments):
             return None  # the same tool once more, under the same or no id
         return slot
 

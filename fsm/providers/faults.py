@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Final
 
-import orjson
-
 from states.records import JSON, Trouble
+
+from .json_bytes import dump
+from .json_in import NotReadable, Reader, joined_halves
 
 LONGEST: Final = 2000
 """Characters of a server's message that are kept (our choice)."""
@@ -111,7 +112,7 @@ def _judge(status: int, text: str, words: str) -> Trouble | None:
 
 def _read(error: JSON) -> tuple[str, str, int | None]:
     """The message, the codes and the number of an error in any shape in use: an object, a string, a list of them."""
-    if isinstance(error, list) and error:
+    if isinstance(error, list) and error and isinstance(error[0], dict):
         return _read(error[0])
     if not isinstance(error, dict):
         return _text(error) or "no further words", "", None
@@ -121,7 +122,7 @@ def _read(error: JSON) -> tuple[str, str, int | None]:
 
 
 def _text(message: JSON) -> str:
-    return (message if isinstance(message, str) else orjson.dumps(message).decode()).strip()[:LONGEST]
+    return (joined_halves(message) if isinstance(message, str) else dump(message).decode()).strip()[:LONGEST]
 
 
 def _number(value: JSON) -> int | None:
@@ -132,7 +133,7 @@ def _number(value: JSON) -> int | None:
 
 def _parse(body: bytes) -> JSON:
     try:
-        plain: JSON = orjson.loads(body)
-    except orjson.JSONDecodeError:
+        plain = Reader().read(body)
+    except NotReadable:
         return None
     return plain[0] if isinstance(plain, list) and plain else plain

@@ -1,6 +1,6 @@
 """What turns the events of one protocol into an answer."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from states.ports import CallReady, ReasoningDelta, Reply, TextDelta
 from states.records import JSON, Trouble
@@ -12,12 +12,22 @@ Delta = TextDelta | ReasoningDelta | CallReady
 Chunk = dict[str, JSON]
 
 
+MOST_CALLS: Final = 1_000
+"""Calls of one answer (our choice: models make some dozens at most)."""
+MOST_BLOCKS: Final = 10_000
+"""Blocks or items of one answer (our choice: each cited sentence can be one)."""
+
+
 class Fold(Protocol):
     """One answer under way. Unknown events and members are ignored."""
 
     @property
     def seen(self) -> bool:
         """Part of an answer came: it may have been shown, so asking again would repeat it."""
+
+    @property
+    def pieces(self) -> int:
+        """How much of the answer came: it grows as long as the answer does. Asked for rarely."""
 
     @property
     def whole(self) -> bool:
@@ -50,3 +60,11 @@ def broken(why: str) -> Fault:
 
 def cut(why: str) -> Fault:
     return Fault(Trouble.CUT, why)
+
+
+def too_many_calls() -> Fault:
+    return cut(f"the answer has more than {MOST_CALLS} calls")
+
+
+def too_many_blocks() -> Fault:
+    return cut(f"the answer has more than {MOST_BLOCKS} parts")

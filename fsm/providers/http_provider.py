@@ -19,9 +19,11 @@ from .client import new_client
 from .encoder import Encoder
 from .faults import Fault
 from .fold import Fold
+from .growth import Growth
 from .http_response import pieces_of, refuse_errors, unreachable
 from .lanes import Lanes
 from .silence import Silence
+from .sse import MAX_STREAM
 from .traffic import Hold, Traffic
 
 LAST_BYTES: Final = 0.25
@@ -41,6 +43,10 @@ class WireOptions(TypedDict, total=False):
     """Without a byte before the first part of the answer; keep-alives are bytes. [600, as the official clients]"""
     inactivity: float
     """Without a byte after that. A total timeout does not exist: long answers are not cut. [300]"""
+    progress: float
+    """With bytes that add nothing to the answer, such as keep-alives. [3600: some models think for half an hour]"""
+    largest: int
+    """Bytes of one answer, unpacked; a single event may be a quarter of it. [64 MiB]"""
     grace: float
     """For usage and the end mark to come, once the provider said why it ended. [2]"""
     traffic: Traffic | None
@@ -81,6 +87,8 @@ class HttpProvider:
         self._headers_within = wire.get("headers_within", 120.0)
         self._first_token = wire.get("first_token", 600.0)
         self._inactivity = wire.get("inactivity", 300.0)
+        self._progress = wire.get("progress", 3600.0)
+        self._largest = wire.get("largest", MAX_STREAM)
         self._grace = wire.get("grace", 2.0)
         self._traffic = wire.get("traffic") or Traffic(wire.get("concurrency"))
         self._rng = wire.get("rng") or random.Random()  # noqa: S311  jitter, not a secret
@@ -118,7 +126,8 @@ class HttpProvider:
                     yield notice
                     await self._sleep(notice.delay)
                     continue
-                answer, silence = Answer(self._fold()), Silence()
+                answer, silence = Answer(self._fold(), self._largest // 4, self._largest), Silence()
+                growth = Growth(answer, self._progress, self._grace)
                 response: httpx.Response | None = None
                 async with self._traffic.slot():
                     began = self._clock()
@@ -127,7 +136,7 @@ class HttpProvider:
                         await refuse_errors(response, self._inactivity)
                         self._traffic.answered(self._clock(), response.headers)
                         async with aclosing(pieces_of(response)) as pieces:
-                            while (piece := await self._next(pieces, answer, silence)) is not None:
+                            while (piece := await self._next(pieces, answer, silence, growth)) is not None:
                                 for delta in answer.feed(piece):
                                     yield delta
                                 if answer.done:
@@ -164,9 +173,14 @@ class HttpProvider:
         except TimeoutError:
             raise Fault(None, f"no answer within {self._headers_within:g} s") from None
 
-    async def _next(self, pieces: AsyncGenerator[bytes], answer: Answer, silence: Silence) -> bytes | None:
+    async def _next(
+        self, pieces: AsyncGenerator[bytes], answer: Answer, silence: Silence, growth: Growth
+    ) -> bytes | None:
         """The next bytes of the body; None at its end, and when nothing that matters is still to come."""
-        limit = self._grace if answer.whole else self._inactivity if answer.seen else self._first_token
+        if not answer.whole and growth.stalled():
+            raise Fault(None, f"nothing of an answer for {self._progress:g} s, though bytes kept coming")
+        silent = self._inactivity if answer.seen else self._first_token
+        limit = growth.grace_left() if answer.whole else silent
         try:
             with silence.within(limit):
                 return await anext(pieces, None)

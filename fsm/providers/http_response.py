@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final, cast
 
 import httpx
@@ -10,7 +11,8 @@ import httpx
 from states.records import Trouble
 
 from .backoff import retry_after, should_retry
-from .faults import Fault, of_response
+from .faults import PAGE, Fault, of_response
+from .unpack import unpacked
 
 ERROR_BODY: Final = 64 * 1024
 """Bytes of an error's body that are read (our choice)."""
@@ -22,26 +24,28 @@ async def refuse_errors(response: httpx.Response, within: float) -> None:
     if 200 <= status < 300:
         return
     if 300 <= status < 400:
-        target = response.headers.get("location", "nowhere")
+        target = response.headers.get("location", "nowhere")[:PAGE]
         raise Fault(Trouble.REFUSED, f"HTTP {status}: redirects are not followed; set the base URL to {target}", status)
-    body = b""
+    body = bytearray()
     try:
-        async with asyncio.timeout(within):
-            async for piece in response.aiter_bytes():
+        async with asyncio.timeout(within), aclosing(pieces_of(response)) as pieces:
+            async for piece in pieces:
                 body += piece
                 if len(body) > ERROR_BODY:
                     break
-    except TimeoutError:
+    except (TimeoutError, httpx.RequestError, Fault):
         pass  # the status alone says enough
     headers = response.headers
-    raise of_response(status, body, retry_after(headers), again=should_retry(headers))
+    raise of_response(status, bytes(body), retry_after(headers), again=should_retry(headers))
 
 
 def pieces_of(response: httpx.Response) -> AsyncGenerator[bytes]:
-    """The body as it comes from the network, decompressed if a proxy compressed it against our word."""
-    cooked = response.is_stream_consumed or "content-encoding" in response.headers
-    pieces = response.aiter_bytes() if cooked else aiter(cast("httpx.AsyncByteStream", response.stream))
-    return cast("AsyncGenerator[bytes]", pieces)  # httpx declares less than it gives
+    """The body as it comes from the network, unpacked if a proxy packed it against our word."""
+    if response.is_stream_consumed:  # a client of the caller's own has read it
+        return cast("AsyncGenerator[bytes]", response.aiter_bytes())  # httpx declares less than it gives
+    pieces = cast("httpx.AsyncByteStream", response.stream)
+    encoding = response.headers.get("content-encoding", "")
+    return unpacked(pieces, encoding) if encoding else cast("AsyncGenerator[bytes]", aiter(pieces))
 
 
 def unreachable(error: httpx.RequestError, connect: float) -> Fault:

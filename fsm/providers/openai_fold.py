@@ -57,6 +57,10 @@ class ChatFold:
         return bool(self._text or self._reasoning or self._calls or self._refusal)
 
     @property
+    def pieces(self) -> int:
+        return len(self._text) + len(self._refusal) + len(self._reasoning) + self._calls.pieces
+
+    @property
     def whole(self) -> bool:
         return bool(self._finish) and self._finish not in BROKEN
 

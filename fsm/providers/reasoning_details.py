@@ -4,6 +4,7 @@ from typing import Final
 
 from states.records import JSON
 
+from .fold import MOST_BLOCKS, too_many_blocks
 from .json_bytes import dump
 
 WORDS: Final = ("text", "summary", "data")
@@ -17,6 +18,8 @@ class Details:
 
     def __init__(self) -> None:
         self._entries: list[dict[str, JSON]] = []
+        self._words: list[dict[str, list[str]]] = []
+        """Of each entry: its words in pieces."""
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -25,14 +28,31 @@ class Details:
         for piece in pieces:
             if not isinstance(piece, dict):
                 continue
-            if self._entries and _goes_on(self._entries[-1], piece):
-                _join(self._entries[-1], piece)
-            else:
-                self._entries.append(dict(piece))
+            if not self._entries or not _goes_on(self._entries[-1], piece):
+                if len(self._entries) == MOST_BLOCKS:
+                    raise too_many_blocks()
+                self._entries.append({})
+                self._words.append({})
+            self._join(piece)
+
+    def _join(self, piece: dict[str, JSON]) -> None:
+        entry, words = self._entries[-1], self._words[-1]
+        for key, value in piece.items():
+            if key in WORDS and isinstance(value, str) and isinstance(entry.get(key), str):
+                words[key].append(value)
+            elif key in WORDS and isinstance(value, str):
+                entry[key], words[key] = "", [value]
+            elif value is not None or key not in entry:
+                entry[key] = value
+                words.pop(key, None)
 
     def opaque(self) -> str | None:
         """The list as JSON, or None if nothing came."""
-        return dump(self._entries).decode() if self._entries else None
+        if not self._entries:
+            return None
+        both = zip(self._entries, self._words, strict=True)
+        whole = [entry | {key: "".join(pieces) for key, pieces in words.items()} for entry, words in both]
+        return dump(whole).decode()
 
 
 def _goes_on(entry: dict[str, JSON], piece: dict[str, JSON]) -> bool:
@@ -40,12 +60,3 @@ def _goes_on(entry: dict[str, JSON], piece: dict[str, JSON]) -> bool:
     if piece.get("type") == "reasoning.encrypted":
         return False
     return all(piece.get(key) in (None, entry.get(key)) or entry.get(key) is None for key in SAME)
-
-
-def _join(entry: dict[str, JSON], piece: dict[str, JSON]) -> None:
-    for key, value in piece.items():
-        before = entry.get(key)
-        if key in WORDS and isinstance(before, str) and isinstance(value, str):
-            entry[key] = before + value
-        elif value is not None:
-            entry[key] = value

@@ -9,7 +9,16 @@ from states.records import JSON
 
 from .counts import count
 from .faults import of_event
-from .fold import Chunk, Delta, broken, unfinished
+from .fold import (
+    MOST_BLOCKS,
+    MOST_CALLS,
+    Chunk,
+    Delta,
+    broken,
+    too_many_blocks,
+    too_many_calls,
+    unfinished,
+)
 from .json_bytes import dump, member
 
 DIALECT: Final = "openai-responses"
@@ -35,7 +44,12 @@ class ResponsesFold:
         """The response as the last event told it."""
         self._items: dict[int, tuple[Chunk, str]] = {}
         """By output_index: the finished item, and the same to the byte."""
+        self._words: dict[int, list[str]] = {}
+        """By output_index: the words that were shown, in case their item never comes."""
+        self._declined = False
+        """Some of them were a refusal."""
         self._seen = False
+        self._pieces = 0
         self._called: set[int] = set()
         """Where calls stand, the unfinished ones among them."""
         self._thought_in = ("", "", "")
@@ -44,6 +58,10 @@ class ResponsesFold:
     @property
     def seen(self) -> bool:
         return self._seen
+
+    @property
+    def pieces(self) -> int:
+        return self._pieces
 
     @property
     def whole(self) -> bool:
@@ -62,34 +80,51 @@ class ResponsesFold:
     def add(self, chunk: Chunk, raw: bytes) -> list[Delta]:
         kind = chunk.get("type")
         if kind in WORDS:
-            return self._shown(TextDelta, chunk.get("delta"))
+            return self._said(chunk, refused=kind == "response.refusal.delta")
         if kind in THOUGHTS:
             return self._thought(chunk)
         if kind == "response.output_item.done":
             item, index = chunk.get("item"), chunk.get("output_index")
             if isinstance(item, dict):
                 place = index if isinstance(index, int) else len(self._items)
+                self._pieces += 1
+                if len(self._items) == MOST_BLOCKS:
+                    raise too_many_blocks()
                 again, self._items[place] = place in self._items, (item, member(raw, "item", item))
                 self._seen = self._seen or item.get("type") != "reasoning"
                 return [] if again else self._called_at(place)
         elif kind == "response.output_item.added":
             item, index = chunk.get("item"), chunk.get("output_index")
             if isinstance(item, dict) and item.get("type") == "function_call" and isinstance(index, int):
-                self._called.add(index)
+                self._call_begins(index)
             self._seen = self._seen or (isinstance(item, dict) and item.get("type") not in ("reasoning", "message"))
         elif kind in ENDS:
             response = chunk.get("response")
             self._finish(response if isinstance(response, dict) else {"status": str(kind).removeprefix("response.")})
         elif kind == "error":
             raise of_event(chunk)
+        elif isinstance(kind, str) and kind.endswith(".delta"):
+            self._pieces += 1  # arguments, and whatever else grows: the whole item follows
         return []
+
+    def _said(self, chunk: Chunk, *, refused: bool) -> list[Delta]:
+        deltas, place = self._shown(TextDelta, words := chunk.get("delta")), chunk.get("output_index")
+        if deltas and isinstance(words, str):
+            self._words.setdefault(place if isinstance(place, int) else 0, []).append(words)
+            self._declined = self._declined or refused
+        return deltas
+
+    def _call_begins(self, place: int) -> None:
+        self._called.add(place)
+        if len(self._called) > MOST_CALLS:
+            raise too_many_calls()
 
     def _called_at(self, place: int) -> list[Delta]:
         """The item that was just finished there, if it is a call: now it is complete."""
         item, raw = self._items[place]
         if item.get("type") != "function_call":
             return []
-        self._called.add(place)
+        self._call_begins(place)
         order = sum(other < place for other in self._called)
         return [CallReady(order, call) for call in _neutral(item, raw, self._origin) if isinstance(call, Call)]
 
@@ -112,11 +147,14 @@ class ResponsesFold:
         if not self._items and isinstance(output, list):
             told = [item for item in output if isinstance(item, dict)]
             self._items = {place: (item, dump(item).decode()) for place, item in enumerate(told)}
+            if told:
+                self._words.clear()
 
     def _shown(self, kind: type[TextDelta] | type[ReasoningDelta], words: JSON) -> list[Delta]:
         if not isinstance(words, str) or not words:
             return []
         self._seen = True
+        self._pieces += 1
         return [kind(words)]
 
     def _thought(self, chunk: Chunk) -> list[Delta]:
@@ -126,10 +164,12 @@ class ResponsesFold:
         return [ReasoningDelta("\n\n"), *deltas] if new and deltas else deltas
 
     def _blocks(self) -> tuple[Block, ...]:
-        blocks: list[Block] = []
-        for _, (item, raw) in sorted(self._items.items()):
-            blocks += _neutral(item, raw, self._origin)
-        return tuple(blocks)
+        """The items in their order; words whose item never came stand for it."""
+        lost: dict[int, list[Block]] = {
+            place: [Text("".join(words))] for place, words in self._words.items() if place not in self._items
+        }
+        told = {place: _neutral(item, raw, self._origin) for place, (item, raw) in self._items.items()}
+        return tuple(block for _, blocks in sorted((lost | told).items()) for block in blocks)
 
     def _why(self, blocks: tuple[Block, ...]) -> tuple[Finish, str]:
         if self._end.get("status") == "incomplete":
@@ -138,7 +178,7 @@ class ResponsesFold:
             return Finish.FILTERED if reason == "content_filter" else Finish.LENGTH, reason
         if calls_of(blocks):
             return Finish.CALLS, "completed"
-        refused = any(_refused(item) for item, _ in self._items.values())
+        refused = self._declined or any(_refused(item) for item, _ in self._items.values())
         return (Finish.FILTERED, "refusal") if refused else (Finish.STOP, "completed")
 
 

@@ -28,8 +28,8 @@ class Decoder:
         self._max_event = max_event
         self._max_stream = max_stream
         self._total = 0
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._held = bytearray()
+        """The event that is not complete yet, in one buffer: pieces of a byte each would take sixty times the room."""
         self._after_cr = False
         self._first = True
 
@@ -41,14 +41,12 @@ class Decoder:
         if self._after_cr or b"\r" in chunk:
             chunk = self._line_feeds(chunk)
         end = chunk.rfind(b"\n\n")
-        if end < 0 and not (chunk[:1] == b"\n" and self._parts and self._parts[-1][-1:] == b"\n"):
+        if end < 0 and not (chunk[:1] == b"\n" and self._held[-1:] == b"\n"):
             self._hold(chunk)
             return []
-        if self._parts:
-            self._parts.append(chunk)
-            chunk = b"".join(self._parts)
-            self._parts.clear()
-            self._held = 0
+        if self._held:
+            chunk = bytes(self._held + chunk)
+            self._held.clear()
             end = chunk.rfind(b"\n\n")
         if end + 2 < len(chunk):
             self._hold(chunk[end + 2 :])
@@ -56,9 +54,8 @@ class Decoder:
 
     def end(self) -> list[Event]:
         """The last event, if the server closed without the blank line that ends it."""
-        rest = b"".join(self._parts)
-        self._parts.clear()
-        self._held = 0
+        rest = bytes(self._held)
+        self._held.clear()
         return self._events(rest)
 
     def _events(self, block: bytes) -> list[Event]:
@@ -80,11 +77,9 @@ class Decoder:
         return found
 
     def _hold(self, chunk: bytes) -> None:
-        if chunk:
-            self._parts.append(chunk)
-            self._held += len(chunk)
-            if self._held > self._max_event:
-                raise StreamTooLarge(f"one event of the answer is longer than {self._max_event} bytes")
+        self._held += chunk
+        if len(self._held) > self._max_event:
+            raise StreamTooLarge(f"one event of the answer is longer than {self._max_event} bytes")
 
     def _line_feeds(self, chunk: bytes) -> bytes:
         """The chunk with every line end as LF. A CRLF may be split between two chunks."""

@@ -229,6 +229,16 @@ def test_a_refusal_is_words_and_no_answer():
     assert (text_of(reply.blocks), reply.finish) == ("I can't", Finish.FILTERED)
 
 
+def test_words_whose_item_never_comes_are_kept():
+    whole = message(1, "b")
+    reply, shown = read(CREATED, *message(0, "a")[:2], *whole, ended())
+    assert (text_of(reply.blocks), len(shown)) == ("ab", 2)
+    declined, _ = read(CREATED, named("response.refusal.delta", output_index=0, delta="no"), ended())
+    assert (text_of(declined.blocks), declined.finish) == ("no", Finish.FILTERED)
+    told, _ = read(CREATED, *message(0, "a")[:2], ended(output=[{"type": "message", "content": [{"text": "all"}]}]))
+    assert text_of(told.blocks) == "all"
+
+
 def test_the_order_is_that_of_the_indices_not_of_the_last_event():
     reply, _ = read(CREATED, *message(1, "b"), *message(0, "a"), ended(output=[{"type": "message", "content": []}]))
     assert text_of(reply.blocks) == "ab"

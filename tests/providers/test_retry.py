@@ -82,7 +82,10 @@ def test_a_wait_beyond_the_patience_ends_the_turn_at_once(chat, trouble, naps):
     assert "it asks to wait 3600 s, more than the 30 s left" in caught.message
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-1", "nan", "inf", "Thu, 99 Foo 2015"])
+FAR: str = "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-1", "nan", "inf", "Thu, 99 Foo 2015", FAR])
 def test_a_retry_after_that_cannot_be_read_is_none(value):
     assert retry_after({"retry-after": value}) is None
 

@@ -158,7 +158,7 @@ class Loop(Sessions):
         self._graph = graph
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
-        self._own_tools = with_servers(self._own_tools, servers, workspace)
+        self._own_tools = with_servers(self._own_tools, servers)
         self._admission = Admission(max_runs)
         self._state_dir = state_dir(workspace)
         self._drivers: dict[str, Driver] = {}
@@ -461,7 +461,15 @@ class Loop(Sessions):
         tools = offered(self._tools, going_on.only if going_on else self._only)
         tools = for_contract(tools, schema, self._output)
         ports = (self._providers, tools, self._workspace, self._clock, self._journal)
-        world = World(*ports, claim, self._prices, limits=self._limits, hooks=self._hooks, verifier=self._verifier)
+        world = World(
+            *ports,
+            claim,
+            self._prices,
+            limits=self._limits,
+            hooks=self._hooks,
+            verifier=self._verifier,
+            outputs=self._state_dir / "output",
+        )
         redactor = self._redactor()
         voice = Voice(redactor, _heard(publish))
         driver = Driver(self._graph, world, self._journal, claim, history, redactor, voice, self._prestart)

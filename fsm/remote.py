@@ -1,7 +1,6 @@
 """The tools of MCP servers, beside a loop's own."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from states.errors import ConfigError
@@ -22,8 +21,8 @@ def parted(tools: Iterable[object] | Toolbox) -> "tuple[Iterable[object] | Toolb
     return [item for item in given if not isinstance(item, MCPServer)], servers
 
 
-def with_servers(own: Toolbox, servers: "list[MCPServer]", workspace: object) -> Toolbox:
-    """The tools of both; servers are connected when a run needs them. Long outputs are kept where the workspace's are.
+def with_servers(own: Toolbox, servers: "list[MCPServer]") -> Toolbox:
+    """The tools of both; servers are connected when a run needs them.
 
     Raises ConfigError for two servers of one name, or without the extra `mcp`.
     """
@@ -36,10 +35,4 @@ def with_servers(own: Toolbox, servers: "list[MCPServer]", workspace: object) ->
     from .tools.compose import joined
     from .tools.mcp.source import MCPSource
 
-    return joined(own, Tools([], output_dir=_outputs(workspace), sources=[MCPSource(server) for server in servers]))
-
-
-def _outputs(workspace: object) -> Path:
-    from .setup import state_dir
-
-    return state_dir(workspace if isinstance(workspace, str | Path) else None) / "output"
+    return joined(own, Tools([], sources=[MCPSource(server) for server in servers]))

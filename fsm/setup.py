@@ -71,7 +71,6 @@ def as_toolbox(
         raise ConfigError(f"{SUBMIT_PLAN!r} is the tool through which plans are handed over; rename yours")
     made = Tools(
         [*(item for item in found if isinstance(item, Tool)), submit_plan],
-        output_dir=state_dir(workspace) / "output",
         context=context,
         workspace=Path(workspace).resolve() if isinstance(workspace, str | Path) else None,
     )

@@ -1,6 +1,7 @@
 """The outside of one claimed run: what `Driver.outside` hands to activities and gates."""
 
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import attrs
 
@@ -40,10 +41,22 @@ class World:
     limits: Limits = NO_LIMITS
     hooks: Hooks = attrs.field(factory=NoHooks)
     verifier: Verifier | None = None
+    outputs: Path | None = None
+    """The folder that takes the whole of outputs that are too long to show."""
 
     def cost(self, model: str, usage: Usage) -> float | None:
         price = price_of(model, self.prices)
         return None if price is None else price.of(usage)
+
+    async def call(self, run: ToolRun) -> ToolOutput:
+        from .router import call  # here, so that `import fsm` stays light
+
+        return await call(run, self.tools, self.hooks, self.outputs)
+
+    async def recall(self, run: ToolRun) -> ToolOutput | None:
+        from .router import recall
+
+        return await recall(run, self.tools, self.outputs)
 
     def slot(self, tool: str) -> AbstractAsyncContextManager[None]:
         return self.limits.slot(self.claim.session, tool, self.tools.spec(tool))

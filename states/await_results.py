@@ -5,9 +5,11 @@ An intent of an earlier claim may or may not have had its effect: the tool's own
 """
 
 import asyncio
+from collections.abc import Callable
 from itertools import groupby
 from typing import Final
 
+import attrs
 import orjson
 
 from .history import CallState, Early, History
@@ -27,11 +29,31 @@ ELSEWHERE: Final = (
     "Unknown: this call was started in the session that this one was forked from. It may have happened there, in part "
     "or in full; it is not run again here. Look at the state of things before you repeat it."
 )
-_OURS: Final = frozenset({"revision_before", "revision_after", "recovered"})
+_OURS: Final = frozenset({"revision_before", "revision_after", "recovered", "waited"})
 """Metadata that only we write: a tool cannot vouch for the workspace."""
+_WAITED: Final = 0.001
+"""Seconds from which waiting for a slot is worth a word: below is what finding it free takes."""
 NOT_AGAIN: Final = "Cancelled: this call is not run again, because the permission has changed since."
 NOT_STARTED: Final = "Cancelled: this call was never started."
 ONE_OUTPUT: Final = "Error: an output of this turn was accepted already, and it stands. One call hands it in."
+
+
+@attrs.frozen
+class _Ran:
+    """What a call came to. `duration`: seconds that it ran; `waited`: those before, for a slot."""
+
+    output: ToolOutput
+    duration: float
+    waited: float = 0.0
+
+    @property
+    def metadata(self) -> dict[str, JSON]:
+        """The tool's own, and `waited` where limits on calls at once held it up."""
+        given = self.output.metadata or {}
+        own: dict[str, JSON] = {key: safe_json(value) for key, value in given.items() if key not in _OURS}
+        if self.waited >= _WAITED:
+            own["waited"] = round(self.waited, 6)
+        return own
 
 
 async def act(run: Run) -> Outcome:
@@ -123,25 +145,23 @@ async def _result(state: CallState, run: Run, world: Outside, begun: set[str], *
     recovered = None
     if state.fence < run.fence:
         recovered = await (_recover(state, spec, tool_run, run, world) if lost else _allowed(state, spec, run))
-    output = recovered or await _start(state, tool_run, world, begun)
-    duration = world.clock.monotonic() - since
-    metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
+    if recovered is not None:
+        ran = _Ran(recovered, world.clock.monotonic() - since)
+    else:
+        ran = await _start(tool_run, world, lambda: begun.add(state.call.id))
+    metadata = ran.metadata
     if recovered is not None:
         metadata |= {"recovered": True}  # which workspace it saw, nobody knows
     elif watched and world.workspace:
         metadata |= {"revision_before": before, "revision_after": await _revision(world.workspace)}
-    return _answer(state.call.id, output, metadata, duration, run.history.epoch)
+    return _answer(state.call.id, ran, metadata, run.history.epoch)
 
 
 async def run_ahead(early: Early, run: Run, world: Outside) -> ToolResult:
     """Run a call ahead of its turn; its intent is durable. The result belongs to the epoch in which it started."""
     known = early.record
-    since = world.clock.monotonic()
-    async with world.slot(known.name):
-        await world.confirm()
-        output = await _run_tool(_tool_run(known.call, known.name, known.arguments, early.intent, run), world)
-    metadata = {key: safe_json(value) for key, value in (output.metadata or {}).items() if key not in _OURS}
-    return _answer(known.call, output, metadata, world.clock.monotonic() - since, known.epoch)
+    ran = await _start(_tool_run(known.call, known.name, known.arguments, early.intent, run), world)
+    return _answer(known.call, ran, ran.metadata, known.epoch)
 
 
 def _tool_run(call: str, name: str, arguments: str, intent: int | None, run: Run) -> ToolRun:
@@ -149,13 +169,14 @@ def _tool_run(call: str, name: str, arguments: str, intent: int | None, run: Run
     return ToolRun(name, given, f"{run.session}:{intent}", lambda text: run.show_progress(call, text), run)
 
 
-def _answer(call: str, output: ToolOutput, metadata: Metadata, duration: float, epoch: int) -> ToolResult:
+def _answer(call: str, ran: _Ran, metadata: Metadata, epoch: int) -> ToolResult:
+    output = ran.output
     return ToolResult(
         call,
         output.status,
         safe_text(output.text),
         metadata,
-        round(duration, 6),
+        round(ran.duration, 6),
         epoch,
         output.images,
         safe_text(output.asks),
@@ -170,19 +191,15 @@ async def _revision(workspace: Workspace) -> str | None:
         return None
 
 
-async def _start(state: CallState, tool_run: ToolRun, world: Outside, begun: set[str]) -> ToolOutput:
+async def _start(tool_run: ToolRun, world: Outside, begins: Callable[[], None] = lambda: None) -> _Ran:
+    """Wait for a slot, then run it; the two are timed apart."""
+    asked = world.clock.monotonic()
     async with world.slot(tool_run.name):
+        since = world.clock.monotonic()
         await world.confirm()
-        begun.add(state.call.id)
-        return await _run_tool(tool_run, world)
-
-
-async def _run_tool(tool_run: ToolRun, world: Outside) -> ToolOutput:
-    try:
-        output = await world.tools.run(tool_run)
-    except Exception as error:  # noqa: BLE001  a toolbox that breaks its promise must not leave a call unanswered
-        output = ToolOutput(Status.ERROR, f"Error: the tool broke off ({type(error).__name__}: {error}).")
-    return await world.hooks.after(tool_run, output)
+        begins()
+        output = await world.call(tool_run)
+    return _Ran(output, world.clock.monotonic() - since, since - asked)
 
 
 async def _allowed(state: CallState, spec: ToolSpec | None, run: Run) -> ToolOutput | None:
@@ -204,7 +221,7 @@ async def _recover(
     if spec.reconcilable:
         await world.confirm()
         try:
-            found = await world.tools.reconcile(tool_run)
+            found = await world.recall(tool_run)
         except Exception as error:  # noqa: BLE001  as above
             return ToolOutput(Status.UNKNOWN, f"{UNKNOWN} (Its own check broke off: {type(error).__name__}: {error})")
         if found is not None or permitted(state, spec, run):

@@ -33,6 +33,8 @@ class ToolSpec:
     """The tool can tell by its key whether it happened."""
     delegates: bool = False
     """It has agents work, whose own calls are asked for one by one: calling it needs no approval of its own."""
+    returns: Mapping[str, JSON] | None = None
+    """A JSON Schema that its results fit: their text is JSON, or they are errors. None: text."""
     reads: Callable[[Mapping[str, JSON]], bool] | None = attrs.field(default=None, eq=False, repr=False)
     """Tells of arguments that fit the schema whether this very call only reads, though others of the tool may not."""
 
@@ -411,6 +413,15 @@ class Outside(Protocol):
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars at the prices known now; None where the model has none."""
+
+    async def call(self, run: ToolRun) -> ToolOutput:
+        """Start a tool, and everything that comes after: its promise of JSON, hooks, limits on what is shown.
+
+        A fault of any of them is an output, never an exception.
+        """
+
+    async def recall(self, run: ToolRun) -> ToolOutput | None:
+        """What became of an earlier start: see `Toolbox.reconcile`. Raises what the tool's own check raises."""
 
     def slot(self, tool: str) -> AbstractAsyncContextManager[None]:
         """Room for one more call of the tool, within the limits on calls at once. To be entered before `confirm`."""

@@ -24,7 +24,8 @@ from .calling import Manners, Reading, in_loop, settle
 from .context import Shown, ToolContext, ToolError, relay
 from .docstring import said_by
 from .patience import GRACE, Patience, Watch
-from .returned import describe, error_of, output_of
+from .promise import promised
+from .returned import describe, error_of, json_output_of, output_of
 from .signature import Signature, signature_of
 
 Function = Callable[..., Any]
@@ -77,7 +78,7 @@ class Tool:
             arguments = self.signature.bind(run.arguments, context, self.injected)
         except ToolError as error:  # a class may refuse a value in any way it likes
             return ToolOutput(Status.ERROR, f"Error: the arguments were not taken: {error}. Not started.")
-        reading = Reading(output_of, partial(_fault, self.spec.name), lambda: _abandoned(shown))
+        reading = Reading(self._read, partial(_fault, self.spec.name), lambda: _abandoned(shown))
         manners = Manners(context.cancel, self.patience.grace, lambda item: context.progress(output_of(item).text))
         try:
             async with watch.limit:
@@ -91,11 +92,18 @@ class Tool:
         finally:
             shown.close()
 
+    def _read(self, value: object) -> ToolOutput:
+        return output_of(value) if self.spec.returns is None else json_output_of(value)
+
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         """What the tool's own check says about an earlier start; UNKNOWN if there is none, or if it fails itself."""
         if self.reconciler is None:
             return ToolOutput(Status.UNKNOWN, f"Unknown: {self.spec.name} cannot tell whether the call happened.")
-        return await settle(partial(self.reconciler, run), _CHECK, Manners(grace=self.patience.grace))
+        check = Reading[ToolOutput | None](self._found, _unchecked, _unfinished)
+        return await settle(partial(self.reconciler, run), check, Manners(grace=self.patience.grace))
+
+    def _found(self, value: object) -> ToolOutput | None:
+        return None if value is None else self._read(value)
 
 
 def _fault(name: str, error: BaseException) -> ToolOutput:
@@ -116,15 +124,8 @@ def _unchecked(error: BaseException) -> ToolOutput:
     return ToolOutput(Status.UNKNOWN, f"Unknown: whether the call happened could not be checked. {describe(error)}")
 
 
-def _found(value: object) -> ToolOutput | None:
-    return None if value is None else output_of(value)
-
-
 def _unfinished() -> ToolOutput:
     return ToolOutput(Status.UNKNOWN, "Unknown: whether the call happened could not be checked in time.")
-
-
-_CHECK: Final = Reading[ToolOutput | None](_found, _unchecked, _unfinished)
 
 
 @overload
@@ -142,6 +143,7 @@ def tool(
     quiet: float | None = None,
     total: float | None = None,
     delegates: bool = False,
+    returns: object = None,
 ) -> Callable[[Function], Tool]: ...
 def tool(
     function: Function | None = None,
@@ -157,6 +159,7 @@ def tool(
     quiet: float | None = None,
     total: float | None = None,
     delegates: bool = False,
+    returns: object = None,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
 
@@ -167,8 +170,10 @@ def tool(
     certainly did not happen, or a ToolOutput with status UNKNOWN. `quiet`, `total`: seconds without
     progress, and in all, after which it is stopped (by default it may take any time). `grace`: seconds that a
     synchronous function then gets to stop, and when the run is cancelled. `delegates`: what it does is done by runs of
-    their own, which ask for approvals themselves. `name` and `description` default to the function's name and its
-    docstring.
+    their own, which ask for approvals themselves. `returns`: "json", a JSON Schema or a type that its results fit: what
+    does not, such as a text that is no JSON, is an error result; "text" promises nothing. Without it, a function whose
+    return annotation no text fits (`-> list[Room]`, `-> int`) promises JSON. `name` and `description` default to the
+    function's name and its docstring.
 
     The schema comes from the annotations, descriptions from `Annotated[T, "..."]` or the docstring (Google, NumPy, reST
     or Epydoc style); `Keywords` in `Annotated` adds to it. `ToolContext` and `Injected[T]` are not the model's to give.
@@ -185,6 +190,7 @@ def tool(
             reconcile=reconcile,
             patience=Patience(grace, quiet, total),
             reads=read_only if callable(read_only) else None,
+            returns=returns,
         )
     return _declare(function, name=name, description=description, promises={}, reconcile=reconcile, patience=Patience())
 
@@ -198,6 +204,7 @@ def _declare(
     reconcile: Reconciler | None,
     patience: Patience,
     reads: Reads | None = None,
+    returns: object = None,
 ) -> Tool:
     name = name or str(getattr(function, "__name__", type(function).__name__))
     if not _NAME.fullmatch(name):
@@ -206,5 +213,13 @@ def _declare(
     documented = said_by(function)
     signature = signature_of(function, name, documented)
     said = documented.description if description is None else description
-    spec = ToolSpec(name, said, signature.schema, **promises, reconcilable=reconcile is not None, reads=reads)
+    spec = ToolSpec(
+        name,
+        said,
+        signature.schema,
+        **promises,
+        reconcilable=reconcile is not None,
+        returns=promised(returns, signature.returns, f"tool {name!r}"),
+        reads=reads,
+    )
     return Tool(spec, function, signature, reconcile, patience)

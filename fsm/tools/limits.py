@@ -30,7 +30,8 @@ def limited(output: ToolOutput, key: str, directory: Path | None) -> ToolOutput:
     if len(output.text) <= LIMIT:
         return output
     text = safe_text(output.text)
-    kept = _save(text, key, directory) if directory else None
+    name = f"{key}:shown" if "full_output" in output.metadata else key  # what the tool itself has kept stays
+    kept = _save(text, name, directory) if directory else None
     cut = text[:HALF] + mark(len(text) - 2 * HALF, len(text), kept) + text[-HALF:]
     metadata = {**output.metadata, "truncated": True, **({"full_output": str(kept)} if kept else {})}
     return attrs.evolve(output, text=cut, metadata=metadata)

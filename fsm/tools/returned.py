@@ -57,6 +57,11 @@ def output_of(value: object) -> ToolOutput:
         return ToolOutput(Status.ERROR, f"Error: the tool ran to its end, but its value has no JSON form: {said}")
 
 
+def json_output_of(value: object) -> ToolOutput:
+    """The same for a tool that promises JSON: None is null, and a text is taken for JSON, until it is read."""
+    return output_of(value) if value is not None else ToolOutput(Status.OK, "null")
+
+
 def _parts(value: object) -> Sequence[object]:
     if isinstance(value, list | tuple) and any(isinstance(item, Image) for item in value):
         return value

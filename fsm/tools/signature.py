@@ -29,6 +29,8 @@ class Signature:
     types: Mapping[str, object]
     context: str | None = None
     needs: Mapping[str, Need] = attrs.field(factory=dict)
+    returns: object = None
+    """The annotation of what it returns; None without one."""
 
     def bind(
         self, arguments: Mapping[str, JSON], context: ToolContext, injected: Mapping[str, object]
@@ -74,4 +76,4 @@ def signature_of(function: Callable[..., object], name: str, said: Said) -> Sign
         fields.append(Field(parameter.name, hint, required, default, said.parameters.get(parameter.name, "")))
     schemas = Schemas()
     schema = schemas.whole(schemas.fields(fields, f"tool {name!r}, parameter"))
-    return Signature(schema, {field.name: field.annotation for field in fields}, context, needs)
+    return Signature(schema, {field.name: field.annotation for field in fields}, context, needs, hints.get("return"))

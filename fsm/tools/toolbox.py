@@ -20,7 +20,6 @@ from states.records import JSON, Status
 from .complaints import complain
 from .decorate import Tool
 from .injected import as_given, resolve
-from .limits import limited
 from .source import Member, Source
 from .texts import FORMATS
 
@@ -28,7 +27,7 @@ _log: Final = logging.getLogger("fsm.tools")
 
 
 class Tools:
-    """A `Toolbox` of tools made with `@tool`. `output_dir` takes the whole of outputs that are too long to show.
+    """A `Toolbox` of tools made with `@tool`.
 
     context: the object, or the tuple of objects, that parameters annotated `Injected[...]` take by their type.
     workspace: the folder that tools find in their `ToolContext`.
@@ -42,13 +41,11 @@ class Tools:
         self,
         tools: Iterable[Tool],
         *,
-        output_dir: Path | None = None,
         context: object = None,
         workspace: Path | None = None,
         sources: Iterable[Source] = (),
     ) -> None:
         self._own: dict[str, Tool] = {}
-        self._output_dir = output_dir
         self._sources = tuple(sources)
         given = as_given(context)
         for tool in tools:
@@ -120,14 +117,13 @@ class Tools:
         complaint = self.complaint(run.name, dict(run.arguments))
         if complaint is not None:
             return ToolOutput(Status.ERROR, f"Error: {complaint} Not started.")
-        return limited(await self._tools[run.name].run(run), run.key, self._output_dir)
+        return await self._tools[run.name].run(run)
 
     async def reconcile(self, run: ToolRun) -> ToolOutput | None:
         tool = self._tools.get(run.name)
         if tool is None:
             return ToolOutput(Status.UNKNOWN, f"Unknown: the tool {run.name!r} is not there any more to be asked.")
-        output = await tool.reconcile(run)
-        return limited(output, run.key, self._output_dir) if output else None
+        return await tool.reconcile(run)
 
     async def leave(self, session: str) -> None:
         """End what tools of this session left running; called when its run ends or rests."""

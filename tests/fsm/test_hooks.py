@@ -1,6 +1,7 @@
 """Hooks around calls: what they may deny, change, ask and add, as functions and as commands; what is on record."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.bench import Bench, story
@@ -10,6 +11,7 @@ from fsm.graph import GRAPH
 from fsm.hooks import PostToolUse, PreToolUse, ToolAnswer
 from fsm.providers.scripted import Scripted, asks_for, says
 from fsm.tools import tool
+from fsm.tools.limits import LIMIT
 from states.errors import ConfigError
 from states.records import ApprovalAsked, HookOutcome, HookResult, ToolIntent, ToolResult
 
@@ -214,6 +216,34 @@ def test_after_a_call_a_hook_may_add_replace_or_flag(hook, text, error):
     (result,) = story(bench.records(ToolResult))
     assert (result.status != "ok") is error
     assert result.metadata["hooks"][0]["event"] == "PostToolUse"
+
+
+def test_a_hook_hears_the_whole_output_and_what_it_makes_of_it_is_bounded(tmp_path):
+    heard = []
+
+    def triple(use):
+        heard.append(len(use.output))
+        return ToolAnswer(output=use.output * 3)
+
+    @tool
+    async def talk() -> str:
+        """Talk."""
+        return "x" * (LIMIT - 1) + "\n"
+
+    bench = Bench(
+        asks_for(("talk", {})), says("ok"), tools=[talk], hooks=[PostToolUse(triple)], workspace=tmp_path, journal=None
+    )
+    text = answered(bench)
+    (result,) = story(bench.records(ToolResult))
+    kept = Path(result.metadata["full_output"])
+
+    assert heard == [LIMIT]
+    assert len(text) <= LIMIT
+    assert "of 300,000 characters left out here" in text
+    assert kept.parent == tmp_path / ".interlock" / "output"
+    assert len(kept.read_text()) == 3 * LIMIT
+    assert result.metadata["hooks"] == [{"event": "PostToolUse", "hook": "triple", "did": "replaced"}]
+    assert result.metadata["truncated"]
 
 
 def test_a_crash_between_a_hook_and_its_record_asks_it_again():

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from support.bench import Bench, story
+from support.virtual import VirtualClock, run_virtually
 
 from fsm import Agent, Limits, Loop, RunStatus, tool
 from fsm.journal.memory import MemoryJournal
@@ -80,6 +81,24 @@ def test_loops_that_share_limits_share_slots_and_sessions_have_their_own(limits,
         return counted.most
 
     assert story(tale()) == most
+
+
+def test_waiting_for_a_slot_is_told_apart_from_running():
+    @tool(read_only=True, concurrency_safe=True)
+    async def doze() -> str:
+        """Take three seconds."""
+        await asyncio.sleep(3)
+        return "rested"
+
+    async def tale():
+        asked = asks_for(*(("doze", {}) for _ in range(3)))
+        bench = Bench(asked, says("ok"), tools=[doze], limits=Limits(session=1), clock=VirtualClock())
+        assert (await bench.run()).text == "ok"
+        return await bench.records(ToolResult)
+
+    results = run_virtually(tale())
+
+    assert [(result.duration, result.metadata.get("waited")) for result in results] == [(3, None), (3, 3), (3, 6)]
 
 
 def test_what_agents_call_takes_the_slots_of_their_callers_loop():

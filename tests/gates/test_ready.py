@@ -43,7 +43,7 @@ class Stage:
     def __init__(self, root, gate, state="verify"):
         self.root, self.gate = root, gate
         self.workspace = LocalWorkspace(root)
-        tools = Tools(workspace_tools(root), output_dir=root / ".interlock" / "output")
+        tools = Tools(workspace_tools(root))
         self.world = World(self.workspace, tools)
         self.graph = GRAPH.with_gate(gate, state)
         self.past = Past()

@@ -101,6 +101,24 @@ async def grow(ctx: Context) -> str:
     return "grew"
 
 
+@server.tool()
+def boast() -> int:
+    """Promise something else than it does."""
+    note("boasted")
+    return 3
+
+
+@server.tool(structured_output=False)
+def forget() -> str:
+    """Promise data and send words."""
+    return "words"
+
+
+for liar in ("boast", "forget"):
+    schema = {"type": "object", "properties": {"result": {"type": "string"}}}
+    server._tool_manager.get_tool(liar).fn_metadata.output_schema = schema
+
+
 if __name__ == "__main__":
     note(f"pid {os.getpid()}")
     if sys.argv[1] == "stdio":

@@ -16,7 +16,7 @@ class Bench:
         self.outside = tmp_path / "outside"
         self.outside.mkdir()
         self.state = self.root / ".interlock"
-        self.tools = Tools(workspace_tools(self.root, self.state, **options), output_dir=self.state / "output")
+        self.tools = Tools(workspace_tools(self.root, self.state, **options))
         self.lines: list[str] = []
         self.number = 0
 

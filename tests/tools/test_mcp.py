@@ -116,6 +116,24 @@ def test_a_program_is_started_asked_and_stopped(tmp_path, monkeypatch):
     assert gone(asyncio.run(story()))
 
 
+def test_an_answer_that_is_not_what_the_server_promises_is_an_error_and_the_server_lives_on(tmp_path):
+    async def story():
+        async with at_work(probe(tmp_path, tools=["boast", "forget"]), tmp_path) as desk:
+            boasted = await desk.call("boast")
+            assert boasted.status is Status.ERROR
+            fault = "(result: expected string, got integer 3)"
+            assert boasted.text == f"Error: the tool ran, but its answer is not what it promises {fault}:\n3"
+            assert boasted.metadata == {"structured_content": {"result": 3}}
+            forgot = await desk.call("forget")
+            assert (forgot.status, forgot.text) == (
+                Status.ERROR,
+                "Error: the tool ran, but its answer is not what it promises (it has no structured content):\nwords",
+            )
+            assert desk.log.read_text().splitlines()[1:] == ["boasted"], "it was not started again"
+
+    asyncio.run(story())
+
+
 def test_a_program_that_dies_is_an_unknown_call_and_is_started_again(tmp_path):
     async def story():
         async with at_work(probe(tmp_path), tmp_path) as desk:

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from fsm.tools import Keywords, Tools, tool
-from fsm.tools.limits import KEPT, LIMIT
+from fsm.tools.limits import KEPT, LIMIT, limited
 from states.errors import ConfigError
 from states.ports import ToolOutput, ToolRun
 from states.records import Status
@@ -130,19 +130,19 @@ def test_endless_nesting_is_a_complaint():
     assert Tools([_with(schema)]).complaint("ping", arguments) == "the arguments of ping are nested too deeply."
 
 
-def _says(text):
-    return tool(name="say")(lambda: ToolOutput(Status.OK, text, {"a": 1}))
+def _shown(text, directory, key="s:1", **metadata):
+    return limited(ToolOutput(Status.OK, text, {"a": 1} | metadata), key, directory)
 
 
 def test_a_text_at_the_limit_is_left_alone(tmp_path):
-    output = asyncio.run(Tools([_says("x" * LIMIT)], output_dir=tmp_path).run(ToolRun("say", {}, "s:1")))
+    output = _shown("x" * LIMIT, tmp_path)
 
     assert output == ToolOutput(Status.OK, "x" * LIMIT, {"a": 1})
 
 
 def test_a_longer_text_keeps_head_and_tail_and_says_where_the_whole_is(tmp_path):
     text = "HEAD" + "\ud800" + "m" * 300_000 + "TAIL"
-    output = asyncio.run(Tools([_says(text)], output_dir=tmp_path / "out").run(ToolRun("say", {}, "../s:1")))
+    output = _shown(text, tmp_path / "out", "../s:1")
     kept = tmp_path / "out" / "%2E%2E%2Fs%3A1.txt"
 
     assert output.text.startswith("HEAD\\ud800mmm")
@@ -157,18 +157,25 @@ def test_a_longer_text_keeps_head_and_tail_and_says_where_the_whole_is(tmp_path)
 @pytest.mark.parametrize("where", [None, "file"])
 def test_without_a_place_to_keep_it_the_text_is_cut_all_the_same(tmp_path, where):
     (tmp_path / "file").write_text("in the way")
-    tools = Tools([_says("x" * 300_000)], output_dir=where and tmp_path / where)
-    output = asyncio.run(tools.run(ToolRun("say", {}, "s:1")))
+    output = _shown("x" * 300_000, where and tmp_path / where)
 
     assert "was not kept" in output.text
     assert output.metadata == {"a": 1, "truncated": True}
 
 
 def test_the_kept_outputs_are_bounded(tmp_path):
-    tools = Tools([_says("x" * 100_001)], output_dir=tmp_path)
     for number in range(KEPT):
         (tmp_path / f"{number}.txt").write_text("")
-    asyncio.run(tools.run(ToolRun("say", {}, "s:1")))
+    _shown("x" * 100_001, tmp_path)
 
     assert len(list(tmp_path.glob("*.txt"))) == KEPT
     assert (tmp_path / "s%3A1.txt").exists()
+
+
+def test_what_the_tool_itself_has_kept_is_not_written_over(tmp_path):
+    (tmp_path / "s%3A1.txt").write_text("all that was printed")
+    output = _shown("x" * 100_001, tmp_path, full_output=str(tmp_path / "s%3A1.txt"))
+
+    assert (tmp_path / "s%3A1.txt").read_text() == "all that was printed"
+    assert (tmp_path / "s%3A1%3Ashown.txt").read_text() == "x" * 100_001
+    assert output.metadata["full_output"] == str(tmp_path / "s%3A1%3Ashown.txt")

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final, cast
 
@@ -39,6 +39,8 @@ class RemoteTool:
     remote: str
     connection: Connection = attrs.field(repr=False)
     leave: Callable[[str], Awaitable[None]] | None = None
+    returns: Mapping[str, JSON] | None = None
+    """What its structured content fits; its text may be other words for the same."""
 
     async def run(self, run: ToolRun) -> ToolOutput:
         """Ask the server. Its faults, and its death, are outputs; a cancellation reaches it as one."""
@@ -59,7 +61,7 @@ class RemoteTool:
             self.connection.lose(client)
             return self._lost(describe(error))
         self.connection.worked()
-        return output_of(result)
+        return output_of(result, self.returns)
 
     async def _call(self, client: Client, run: ToolRun) -> types.CallToolResult:
         quiet = self.connection.server.quiet_seconds
@@ -87,7 +89,12 @@ def remote_tools(connection: Connection) -> list[RemoteTool]:
     """The listed tools that the user wants, in the server's order."""
     server = connection.server
     wanted = [tool for tool in connection.listing if not server.tools or _any(server.tools, tool.name)]
-    return [RemoteTool(_spec(server, tool), tool.name, connection) for tool in wanted]
+    return [
+        RemoteTool(
+            _spec(server, tool), tool.name, connection, returns=cast("dict[str, JSON] | None", tool.output_schema)
+        )
+        for tool in wanted
+    ]
 
 
 def _spec(server: MCPServer, tool: types.Tool) -> ToolSpec:

@@ -12,6 +12,9 @@ import pytest
 from support.chat_server import CUT, HANG, ChatServer, Response
 
 from fsm.providers import Anthropic, OpenAIChat, OpenAIResponses
+from fsm.providers.answer import Answer
+from fsm.providers.growth import Growth
+from fsm.providers.openai_fold import ChatFold
 from fsm.providers.sse import Decoder, StreamTooLarge
 from fsm.providers.unpack import PIECE, unpacked
 from states.messages import calls_of, text_of
@@ -130,11 +133,22 @@ def test_what_only_says_that_it_is_alive_is_believed_for_a_while(protocol, troub
     assert "nothing of an answer for 0.1 s, though bytes kept coming" in caught.message
 
 
-@every
-def test_a_slow_answer_that_grows_is_not_given_up(protocol, ask):
-    slow = [piece for _ in range(8) for piece in (0.02, protocol.says('"x"'))]
-    with serve([*protocol.start, *slow, *protocol.end]) as server:
-        assert text_of(ask(protocol.provider(server, progress=0.05))[-1].blocks) == "x" * 8
+def test_an_answer_that_grows_however_slowly_is_not_given_up():
+    async def follow():
+        loop, now = asyncio.get_running_loop(), [0.0]
+        loop.time, real = lambda: now[0], loop.time
+        try:
+            answer = Answer(ChatFold())
+            growth, found = Growth(answer, 10.0, 2.0), []
+            for grows in [True, True, False, True, False, False]:
+                now[0] += 8.0
+                answer.feed(CHAT.says('"x"') if grows else PINGS["empty deltas"])
+                found.append(growth.stalled())
+            return found
+        finally:
+            loop.time = real
+
+    assert asyncio.run(follow()) == [False, False, False, False, False, True]
 
 
 @every

@@ -5,6 +5,7 @@ from collections import Counter
 import attrs
 
 from .actions import Actions
+from .continued import joined
 from .contract import Budget, Contract, Permission
 from .messages import (
     Call,
@@ -218,6 +219,8 @@ class History:
     turn_seq: int = 0
     carried: str = ""
     """Words of the turns before, if the last one goes on with them."""
+    cut: bool = False
+    """They were cut off at the output limit: the last turn may begin with the end of them once more."""
     trouble: TurnFailure | None = None
     cuts: int = 0
     """Answers in a row that broke off."""
@@ -259,8 +262,11 @@ class History:
 
     @property
     def text(self) -> str:
-        """Words of the last answer, with what was cut off or paused before it."""
-        return self.carried + text_of(self.turn.blocks) if self.turn else ""
+        """Words of the last answer, with what was cut off or paused before it; nothing of that is said twice."""
+        if self.turn is None:
+            return ""
+        words = text_of(self.turn.blocks)
+        return joined(self.carried, words) if self.cut else self.carried + words
 
     @property
     def output_of_turn(self) -> bool:

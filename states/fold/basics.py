@@ -26,7 +26,8 @@ def pay(history: History, usage: Usage, cost: float | None, model: str) -> None:
 
 
 def forget_turn(history: History) -> None:
-    history.turn, history.turn_seq, history.trouble, history.carried = None, 0, None, ""
+    history.turn, history.turn_seq, history.trouble = None, 0, None
+    history.carried, history.cut = "", False
     history.calls, history.unanswered, history.early = {}, 0, {}
     history.same_text, history.last_text = 0, ""
     forget_candidate(history)

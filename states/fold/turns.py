@@ -23,6 +23,7 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     history.cuts = history.passed_over = 0
     goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
     history.carried = history.text if goes_on else ""
+    history.cut = goes_on and history.turn is not None and history.turn.finish is Finish.LENGTH
     history.turn, history.turn_seq, history.trouble = record, seq, None
     history.turns += 1
     history.turn_count += 1

@@ -60,6 +60,13 @@ def test_an_answer_in_two_parts_is_delivered_whole(finish):
     assert result.text == result.receipt.text == "part one, part two."
 
 
+def test_what_a_continuation_repeats_is_delivered_once():
+    bench = Bench(says("The quick brown fox jumps ov", Finish.LENGTH), says("The quick brown fox jumps over the dog."))
+    result = story(bench.run())
+
+    assert result.text == result.receipt.text == "The quick brown fox jumps over the dog."
+
+
 def test_an_answer_after_tools_is_not_joined_to_what_was_said_before_them():
     paused = attrs.evolve(asks_for(("look", {}), text="let me see "), finish=Finish.PAUSED)
 

@@ -6,7 +6,7 @@ from support.past import Past
 from states.contract import Budget, Permission
 from states.errors import HistoryError
 from states.fold import GO_ON, fold
-from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage
+from states.messages import AssistantMessage, Call, Finish, Text, ToolMessage, UserMessage, text_of
 from states.names import Event, State
 from states.records import (
     Approval,
@@ -94,6 +94,23 @@ def test_the_words_of_a_cut_answer_are_the_beginning_of_the_next():
     past = Past().says("one, ", finish=Finish.LENGTH).move().says("two")
 
     assert past.history.text == "one, two"
+
+
+def test_what_a_continuation_repeats_is_read_once_and_kept_as_it_came():
+    past = Past().says("The quick brown fox jumps over", finish=Finish.LENGTH).move()
+    past.says("brown fox jumps over the lazy dog, and then it", finish=Finish.LENGTH).move()
+    past.says("lazy dog, and then it sleeps.")
+
+    assert past.history.text == "The quick brown fox jumps over the lazy dog, and then it sleeps."
+    said = [text_of(m.blocks) for m in past.history.messages if isinstance(m, AssistantMessage)]
+    assert said[1:] == ["brown fox jumps over the lazy dog, and then it", "lazy dog, and then it sleeps."]
+
+
+def test_a_pause_is_no_cut_and_its_words_go_on_as_they_are():
+    past = Past().says("The quick brown fox jumps over", finish=Finish.PAUSED).move()
+    past.says("The quick brown fox jumps over")
+
+    assert past.history.text == "The quick brown fox jumps over" * 2
 
 
 def test_a_cut_answer_is_forgotten_by_the_next_run():

@@ -28,6 +28,7 @@ from .approvals import ApprovalAnswer, ApprovalRequest  # noqa: E402
 from .graph import GRAPH, Graph, Row, Table, default_graph, table  # noqa: E402
 from .limits import Limits  # noqa: E402
 from .loop import Loop  # noqa: E402
+from .prompts import Prompt  # noqa: E402
 from .result import Result, RunStatus  # noqa: E402
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ __all__ = [
     "NeedsConfirmation",
     "Pass",
     "Permission",
+    "Prompt",
     "Result",
     "Retry",
     "Row",

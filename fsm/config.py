@@ -108,6 +108,12 @@ class Settings:
     cassette: Path | None = None
     record: Path | None = None
     system: Path | None = None
+    style: str = ""
+    instructions: bool | None = None
+    """Whether the project's files for agents are read; None leaves it to the user's list of trusted folders."""
+    memory: Path | None = None
+    append_system: Path | None = None
+    runtime_context: bool = True
     schema: Path | None = None
     permission: Permission = Permission.ASK
     permission_from: Origin = Origin.DEFAULT
@@ -294,6 +300,10 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "permission": _TEXT,
     **dict.fromkeys(RULES, _Kind(_commands, 'a list of rules such as ["bash(git status*)"]')),
     "system": _TEXT,
+    "style": _TEXT,
+    "memory": _TEXT,
+    "append-system": _TEXT,
+    "runtime-context": _TEXT,
     "hooks-file": _TEXT,
     "schema": _TEXT,
     "prestart": _Kind(_words, 'a list of tools such as ["read_file"], or []'),
@@ -319,7 +329,9 @@ KEYS: Final[Mapping[str, _Kind]] = {
 }
 """What `interlock.toml` may say: the names are those of the flags."""
 
-_PATHS: Final = frozenset({"cassette", "record", "journal", "system", "hooks-file", "schema"})
+_PATHS: Final = frozenset(
+    {"cassette", "record", "journal", "system", "memory", "append-system", "hooks-file", "schema"}
+)
 
 
 def read_file(workspace: Path) -> dict[str, Value]:
@@ -423,6 +435,13 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
     for name in ("limits", "mcp"):
         fields.pop(name, None)
     fields["at_once"] = limits_of((*_pairs(found.get("limits")), *_pairs(given.get("limits"))))
+    _check_choice("runtime-context", merged, ("on", "off"))
+    fields["runtime_context"] = merged.get("runtime-context") != "off"
+    fields["instructions"] = _INSTRUCTIONS[str(flags.get("instructions") or "")]
+    if "memory" not in given and not trust.allows(
+        "instructions", _MEMORY, [str(found["memory"])] if "memory" in found else []
+    ):
+        fields.pop("memory", None)
     fields["rules"] = Rules(*(_listed(found.get(kind)) + _listed(given.get(kind)) for kind in RULES))
     fields["rules_from_file"] = Rules(*(_listed(found.get(kind)) for kind in RULES))
     for kind in RULES:
@@ -434,6 +453,7 @@ def settings(flags: Mapping[str, Value | None], environment: Mapping[str, str]) 
 
 _HOOKS: Final = "hooks, which run commands on this machine"
 _SERVERS: Final = "MCP servers, which are started on this machine or told what the model tells them"
+_MEMORY: Final = "a memory, whose words the model would read"
 
 
 @attrs.frozen
@@ -462,6 +482,9 @@ class _Trust:
 
 def _pairs(value: Value | None) -> tuple[tuple[str, int], ...]:
     return cast(tuple[tuple[str, int], ...], value or ())
+
+
+_INSTRUCTIONS: Final[Mapping[str, bool | None]] = {"": None, "trust": True, "off": False}
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ class RunStart:
     seq: int
     session: str
     run: int
+    notices: tuple[str, ...] = ()
+    """What the system prompt lacks, and why: instructions that are not trusted, files that were cut."""
 
 
 @attrs.frozen
@@ -280,8 +282,9 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
     """What a durable entry tells the outside; None for bookkeeping."""
     seq = entry.seq
     match entry.record:
-        case RunStarted(run=run):
-            return RunStart(seq, session, run)
+        case RunStarted(run=run, layers=layers):
+            notices = tuple(f"{layer.origin}: {layer.note}" for layer in layers if layer.note)
+            return RunStart(seq, session, run, notices)
         case UserInput(text=text, source=source):
             return InputTaken(seq, text, source)
         case Understood(kinds=kinds, phrases=phrases, waived=waived, not_owed=not_owed):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -19,7 +20,7 @@ from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
 from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
-from states.records import JSON, Failed, Record, RunStarted
+from states.records import JSON, Failed, Record, RunStarted, UserInput
 from states.rules import Rules
 
 from . import events
@@ -33,7 +34,10 @@ from .limits import NO_LIMITS, Limits
 from .offered import as_only, offered
 from .opening import Opening
 from .output import owing, wanted
-from .prompts import BASE, OUTPUT
+from .prompts import BARE, BASE, OUTPUT, Prompt
+from .prompts.layers import layers
+from .prompts.prompt import words_of
+from .prompts.surroundings import runtime_context
 from .providers.prices import Prices, price_of
 from .redact import Redactor
 from .remote import parted, with_servers
@@ -107,7 +111,10 @@ class Loop(Sessions):
     max_runs: how many runs and resumes of this loop may go on at once; the others wait in order.
     verifier: whom the built-in verifier asks, or a `states.ports.Verifier`; giving one makes "auto" of a contract's
         `verify` that says nothing. None: whom the loop itself asks, where the contract calls for a verifier.
-    system: the system prompt. graph: the table; make one with `fsm.table(...)` to add gates.
+    system: the base of the system prompt, or a file with it. prompt: the layers above it, `fsm.Prompt`, which
+        replacing the base does not touch: style, project instructions (of a trusted folder), memory, environment,
+        append; and whether date and place are told before each input. What was loaded is in `RunStarted.layers`.
+    graph: the table; make one with `fsm.table(...)` to add gates.
     """
 
     def __init__(
@@ -126,7 +133,8 @@ class Loop(Sessions):
         on_approval: Approver | None = None,
         hooks: "Iterable[Hook]" = (),
         only: Iterable[str] | None = None,
-        system: str = BASE,
+        system: str | Path = BASE,
+        prompt: Prompt = Prompt(),
         agents: "Iterable[Agent]" = (),
         agent_depth: int = 1,
         lineage: "Lineage | None" = None,
@@ -152,7 +160,8 @@ class Loop(Sessions):
         self._prices = prices or {}
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
-        self._system = system
+        self._system_from, self._system = words_of(system, "system")
+        self._prompt = prompt
         self._limits = limits
         self._prestart = as_prestart(prestart, self._own_tools)
         self._graph = graph
@@ -278,20 +287,29 @@ class Loop(Sessions):
 
         deeper = self._crew is not None and lineage.depth < self._crew.limit
         agents = tuple(self._crew.agents.values()) if self._crew and deeper else ()
-        return self._below(agent, lineage, caller, toolset(agent, self._offered_to(caller)), agents)
+        return self._below(
+            agent, lineage, caller, toolset(agent, self._offered_to(caller)), agents, prompt=self._prompt
+        )
 
     def _verifier_loop(self, agent: "Agent", lineage: "Lineage", caller: History) -> "Loop":
         """A loop for whoever verifies a run of ours."""
         from .agents.verifier import Eyes
 
-        return self._below(agent, lineage, caller, Eyes(self._offered_to(caller), caller), ())
+        return self._below(agent, lineage, caller, Eyes(self._offered_to(caller), caller), prompt=BARE)
 
     def _offered_to(self, caller: History) -> Toolbox:
         """What a run of ours may use at most, and so whatever works for it."""
         return offered(self._own_tools, caller.started.only if caller.started else None)
 
     def _below(
-        self, agent: "Agent", lineage: "Lineage", caller: History, tools: Toolbox, agents: "tuple[Agent, ...]"
+        self,
+        agent: "Agent",
+        lineage: "Lineage",
+        caller: History,
+        tools: Toolbox,
+        agents: "tuple[Agent, ...]" = (),
+        *,
+        prompt: Prompt,
     ) -> "Loop":
         from .agents.agent import narrower, within
 
@@ -307,6 +325,7 @@ class Loop(Sessions):
             on_approval=self._on_approval,
             hooks=self._given_hooks,
             system=agent.prompt,
+            prompt=prompt,
             agents=agents,
             agent_depth=self._crew.limit if self._crew else 1,
             prices=self._prices,
@@ -435,9 +454,21 @@ class Loop(Sessions):
         records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
         if records is None:
             return () if moved else None  # the move has to be durable
+        records = tuple([await self._told(record, driver) for record in records])
         if driver.words_wait and driver.history.questions:
             return (*await driver.inputs(), *records)  # what was posted while it rested is an answer
         return records
+
+    async def _told(self, record: Record, driver: Driver) -> Record:
+        """The record with what the host has to say in it: a run's layers are read when it begins."""
+        match record:
+            case RunStarted():
+                read = layers(self._system, self._system_from, self._prompt, self._workspace_name, os.environ)
+                return attrs.evolve(record, layers=read)
+            case UserInput() if self._prompt.runtime:
+                told = await asyncio.to_thread(runtime_context, self._workspace_name, self._clock.now())
+                return record if told == driver.history.context else attrs.evolve(record, context=told)
+        return record
 
     async def _summarise(self, driver: Driver) -> None:
         try:

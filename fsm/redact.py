@@ -13,7 +13,7 @@ SHORTEST: Final = 8
 
 _OURS: Final = frozenset(
     {"kind", "type", "call", "id", "gate", "status", "trouble", "finish", "source", "target", "event", "waits_for"}
-    | {"permission", "graph", "tools"}
+    | {"permission", "graph", "tools", "layer"}
 )
 """Fields whose values are words of ours: a secret that is spelled like one is no secret there."""
 

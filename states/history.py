@@ -150,6 +150,10 @@ class History:
     """Over all runs; what was copied by a fork is counted with it."""
 
     # this run
+    system: str = ""
+    """The system prompt: its base and its layers. It stays the same for the whole run."""
+    context: str = ""
+    """What the host said last about date and place."""
     contract: Contract = Contract()
     budget: Budget = Budget()
     permission: Permission = Permission.FULL
@@ -277,10 +281,6 @@ class History:
     def answer(self) -> str:
         """What the run's result is if this turn is its last: the output that stands, as JSON, or else the words."""
         return self.output.accepted.value if self.output else self.text
-
-    @property
-    def system(self) -> str:
-        return self.started.system if self.started else ""
 
     @property
     def run(self) -> int:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from states.contract import Budget
 from states.messages import Block, Call, Foreign, Image, Reasoning, Text
-from states.records import Fate, Metadata, Record, Status
+from states.records import Fate, Layer, Metadata, PromptLayer, Record, Status
 from states.verdicts import Pass
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -49,6 +49,7 @@ BY_TYPE = {
     Metadata: st.dictionaries(text, json, max_size=3),
     tuple[Block, ...]: st.tuples(blocks),
     tuple[int, ...]: st.tuples(count, count),
+    tuple[PromptLayer, ...]: st.tuples(st.builds(PromptLayer, st.sampled_from(Layer), text, count, text, text, text)),
     tuple[Image, ...]: st.tuples(st.builds(Image, text, text)),
 }
 

@@ -10,7 +10,7 @@ from fsm.config import KINDS_AT_ONCE, Settings, key_variables
 from fsm.limits import Limits
 from fsm.loop import Loop
 from fsm.offered import LATER
-from fsm.prompts import BASE, OUTPUT
+from fsm.prompts import BASE, OUTPUT, Prompt
 from fsm.providers.prices import Price
 from fsm.setup import BUILT_IN, STATE_DIR, settled
 from states.contract import Budget, Contract, Permission
@@ -22,7 +22,8 @@ from states.rules import Rules
 
 from .provider import chain_of, provider_of
 
-OF_A_NEW_RUN = ("require", "check", "verify", "schema", "system", "tools")
+OF_A_NEW_RUN = ("require", "check", "verify", "schema", "system", "style", "memory", "append-system", "tools")
+TOLD = {"system", "style", "memory", "append-system", "tools"}
 """Flags that say what a run owes and is told: a run that goes on keeps its own."""
 
 
@@ -33,16 +34,15 @@ class Plan:
     contract: Contract
     budget: Budget
     permission: Permission
-    system: str
+    system: str | Path
     only: tuple[str, ...] | None = None
     rules: Rules = Rules()
 
 
 def new_run(settings: Settings) -> Plan:
     """As the settings say. Raises ConfigError."""
-    return Plan(
-        _contract(settings), settings.budget(), settings.permission, _system(settings), settings.tools, settings.rules
-    )
+    base = settings.system or BASE
+    return Plan(_contract(settings), settings.budget(), settings.permission, base, settings.tools, settings.rules)
 
 
 def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -> Plan:
@@ -52,7 +52,7 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
         return new_run(settings)
     last = past.started
     said = _contract(settings)
-    same_duties = settled(said, None, None) == last.contract and not {"system", "tools"} & set(anew)
+    same_duties = settled(said, None, None) == last.contract and not TOLD & set(anew)
     if anew and past.state not in ENDS and not same_duties:
         raise ConfigError(
             f"--{anew[0]}: the run of session {past.session!r} goes on with what it was started with; "
@@ -60,7 +60,7 @@ def following_run(settings: Settings, flags: Mapping[str, Any], past: History) -
         )
     owed = said if {"require", "check", "verify", "schema"} & set(anew) else last.contract
     permission = settings.permission if flags.get("permission") else past.permission
-    system = _system(settings) if "system" in anew else last.system.removesuffix(OUTPUT)
+    system = settings.system or BASE if "system" in anew else last.system.removesuffix(OUTPUT)
     only = settings.tools if "tools" in anew else last.only
     return Plan(owed, settings.budget(past.budget), permission, system, only, past.rules)
 
@@ -77,13 +77,14 @@ def _contract(settings: Settings) -> Contract:
         raise ConfigError(f"--schema: {str(settings.schema)!r}: {error}") from error
 
 
-def _system(settings: Settings) -> str:
-    if settings.system is None:
-        return BASE
-    try:
-        return settings.system.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--system: {str(settings.system)!r} cannot be read: {error}") from error
+def _prompt(settings: Settings) -> Prompt:
+    return Prompt(
+        settings.style,
+        settings.instructions,
+        settings.memory,
+        append=settings.append_system or "",
+        runtime=settings.runtime_context,
+    )
 
 
 def _prices(settings: Settings, asked: Provider) -> dict[str, Price]:
@@ -131,6 +132,7 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         rules=plan.rules,
         hooks=settings.hooks,
         system=plan.system,
+        prompt=_prompt(settings),
         prices=_prices(settings, chain[0]),
         prestart=settings.prestart,
         limits=settings.at_once,

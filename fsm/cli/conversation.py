@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from fsm import receipt
+from fsm.prompts.told import loaded
 from states.messages import calls_of, text_of
 from states.records import (
     Approval,
@@ -146,7 +147,8 @@ def _run(entry: Entry, record: RunStarted) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
     owed = ", ".join((*record.contract.checks, *record.contract.commands)) or "nothing"
     whose = f"agent {record.agent}, called by {record.parent}: " if record.agent else ""
-    return f"{whose}run {record.run} began {when}: model {record.model}, permission {record.permission}, owes {owed}"
+    began = f"{whose}run {record.run} began {when}: model {record.model}, permission {record.permission}, owes {owed}"
+    return "\n".join([began, *(f"    {words}" for words in loaded(record))])
 
 
 def _turn(text: str, calls: Sequence[str]) -> str:

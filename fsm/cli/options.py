@@ -131,7 +131,16 @@ def duties(function: Function) -> Function:
                 metavar="TOOLS",
                 help="Tools that may start while the answer is streamed, or none.  [default: those that read files]",
             ),
-            click.option("--system", metavar="FILE", help="A system prompt instead of the built-in one."),
+            click.option("--system", metavar="FILE", help="The system prompt's base, instead of the built-in one."),
+            click.option("--style", metavar="STYLE", help="concise, explanatory, or words: how the model writes."),
+            click.option(
+                "--instructions",
+                type=click.Choice(["trust", "off"]),
+                help="Of the project (AGENTS.md, CLAUDE.md, interlock.md): read them this time, or none.",
+            ),
+            click.option("--memory", metavar="FILE", help="An index of what was learnt before; 200 lines are read."),
+            click.option("--append-system", metavar="FILE", help="The last words of the system prompt."),
+            click.option("--runtime-context", help="on or off: date, folder and git state before each input.  [on]"),
         ),
     )
 
@@ -178,4 +187,5 @@ def as_flags(given: Given) -> Given:
             flags[name] = comma_list(flags[name])
     if flags.get("limits"):
         flags["limits"] = at_once(comma_list(flags["limits"]))
-    return {name: value for name, value in flags.items() if name in KEYS or name in ("workspace", "hooks", "mcp")}
+    known = (*KEYS, "workspace", "hooks", "mcp", "instructions")
+    return {name: value for name, value in flags.items() if name in known}

@@ -56,6 +56,11 @@ class Progress:
 
     def __call__(self, event: events.Event) -> None:
         match event:
+            case events.RunStart(notices=notices) if notices:
+                for notice in notices:
+                    say(notice, "yellow")
+                if self.lines:
+                    self._show(event)
             case events.ProviderRetry(delay=delay, message=message):
                 say(f"{message}; asked again in {delay:.1f} s", "yellow")
             case events.StreamEnd(trouble=trouble) if trouble:

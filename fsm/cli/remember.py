@@ -1,4 +1,4 @@
-"""Keeps beside the journal which server a session's model was asked at, so that a resume asks there again.
+"""Keeps beside the journal which server a session's model was asked at and what it is told besides, for a resume.
 
 No secret is kept: a key is named by its variable, and an address with a password in it is left out.
 """
@@ -19,7 +19,12 @@ from states.history import History
 
 from .terminal import say
 
-KEPT: Final = ("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity", "fallback")
+_TOLD: Final = ("style", "instructions", "memory", "append_system", "runtime_context")
+KEPT: Final = (
+    *("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity", "fallback"),
+    *_TOLD,
+)
+_PATHS: Final = ("cassette", "memory", "append_system")
 
 
 def _file(journal: str, session: str) -> Path:
@@ -34,8 +39,7 @@ def remember(chosen: Settings, session: str) -> None:
     if chosen.base_url and urlsplit(chosen.base_url).password:
         known["base_url"] = None
     known["fallback"] = [_plain(one) for one in chosen.fallback] or None
-    if chosen.cassette:
-        known["cassette"] = str(chosen.cassette.resolve())
+    known |= {name: str(known[name].resolve()) for name in _PATHS if known[name]}
     file = _file(chosen.journal, session)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,14 +55,15 @@ def recall(flags: Mapping[str, Any], environment: Mapping[str, str], past: Histo
         chosen = settings({**flags, "workspace": past.started.workspace, "journal": chosen.journal}, environment)
     kept = _kept(chosen.journal, past.session)
     if flags.get("provider") and flags["provider"] != kept.get("provider"):
-        kept = {}  # another provider is asked now: nothing of the old one's address or key goes to it
+        kept = {
+            name: kept[name] for name in _TOLD if name in kept
+        }  # nothing of the old one's address or key goes to it
     kept = {name: value for name, value in kept.items() if not flags.get(_key(name))}
     if kept.get("base_url") not in (None, chosen.base_url):
         kept["base_url_from"] = Origin.SESSION
     if "fallback" in kept:
         kept["fallback"] = tuple(_stand_in(one, chosen) for one in kept["fallback"])
-    if "cassette" in kept:
-        kept["cassette"] = Path(str(kept["cassette"]))
+    kept |= {name: Path(str(kept[name])) for name in _PATHS if name in kept}
     if past.started and chosen.model is None:
         kept.setdefault("model", past.started.model)
     return attrs.evolve(chosen, **kept)

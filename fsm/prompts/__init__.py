@@ -2,6 +2,10 @@
 
 from typing import Final
 
+from .prompt import BARE, STYLES, Prompt
+
+__all__ = ["BARE", "BASE", "OUTPUT", "STYLES", "Prompt"]
+
 BASE: Final = """\
 You are a careful engineer who works through tools.
 

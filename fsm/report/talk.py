@@ -6,7 +6,9 @@ from typing import Final
 import attrs
 import orjson
 
+from fsm.prompts.told import loaded
 from states.messages import Call, Foreign, Image, Reasoning, text_of
+from states.prompt import composed
 from states.records import (
     JSON,
     Approval,
@@ -72,6 +74,8 @@ class Item:
     thinking: Clipped | None = None
     calls: list[Spoken] = attrs.field(factory=list)
     to_model: bool = False
+    facts: tuple[str, ...] = ()
+    """Where its words came from, a line each."""
     void: str = ""
     """Shown as it came, then void: why."""
 
@@ -105,12 +109,11 @@ def conversation(entries: Iterable[Entry]) -> list[Item]:
 def _said(entry: Entry) -> Item | None:
     match entry.record:
         case RunStarted() as run:
-            return Item(
-                "run", entry.seq, clipped(run.system), f"run {run.run}: model {run.model}, permission {run.permission}"
-            )
-        case UserInput(text=text, source=source):
+            title = f"run {run.run}: model {run.model}, permission {run.permission}"
+            return Item("run", entry.seq, clipped(composed(run.system, run.layers)), title, facts=tuple(loaded(run)))
+        case UserInput(text=text, source=source, context=context):
             who = "user" if source is Source.INPUT else str(source)
-            return Item(who, entry.seq, clipped(text), to_model=True)
+            return Item(who, entry.seq, clipped(f"{context}\n\n{text}" if context else text), to_model=True)
         case Understood(kinds=kinds, phrases=phrases, waived=waived, not_owed=not_owed):
             owed = (
                 f"owes {', '.join(kinds)}"

@@ -1,17 +1,11 @@
 """Which paths make up a workspace: git's view where there is a repository, otherwise a walk."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
 
+from .git import git
 from .ignored import Sieve, is_ignored
-
-_SECONDS: Final = 60
-"""Patience with git before walking instead."""
-_GIT: Final = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-"""Nothing that the repository's configuration names is run."""
 
 
 def paths_of(root: bytes) -> Iterator[bytes]:
@@ -38,10 +32,10 @@ def inside(root: bytes, path: bytes) -> Iterator[bytes]:
 def _views(root: bytes) -> tuple[bytes, bytes] | None:
     """What git tracks, and what else it does not ignore; None where it says nothing, or nothing of use."""
     with ThreadPoolExecutor(2) as pool:  # both take a while, and neither waits for the other
-        others = pool.submit(_git, root, "ls-files", "-z", "--others", "--exclude-standard")
-        tracked = _git(root, "ls-files", "-z", "--cached")
+        others = pool.submit(git, root, "ls-files", "-z", "--others", "--exclude-standard")
+        tracked = git(root, "ls-files", "-z", "--cached")
         # ignored as a whole by a repository around it, it would look empty
-        ignored = tracked is not None and _git(root, "check-ignore", "-q", ".") is not None
+        ignored = tracked is not None and git(root, "check-ignore", "-q", ".") is not None
         untracked = others.result()
     return None if tracked is None or untracked is None or ignored else (tracked, untracked)
 
@@ -72,21 +66,3 @@ def _walked(root: bytes) -> Iterator[bytes]:
                 todo.append(path)
             else:
                 yield path
-
-
-def _git(root: bytes, *arguments: str) -> bytes | None:
-    """What git prints, or None if it is not there or says no."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(  # noqa: S603  # fixed arguments
-            [*_GIT, *arguments],
-            cwd=root,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout

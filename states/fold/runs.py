@@ -11,6 +11,7 @@ from states.messages import Usage
 from states.names import ENDS, INITIAL
 from states.output import OUTPUT_ACCEPTED
 from states.plan import REMINDER
+from states.prompt import composed
 from states.records import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Understood, UserInput
 
 from .basics import forget_turn, need, say
@@ -22,6 +23,7 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     need(record.run == history.run + 1, seq, f"run {history.run + 1} is due, not {record.run}")
     history.started = record
     history.state = INITIAL
+    history.system = composed(record.system, record.layers)
     history.contract, history.budget, history.permission = record.contract, record.budget, record.permission
     history.rules = record.rules
     history.turns = history.tool_calls = 0
@@ -44,7 +46,9 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
 
 
 def _user_input(history: History, seq: int, record: UserInput) -> None:
-    say(history, f"{REMINDER}\n\n{record.text}" if history.permission is Permission.PLAN else record.text)
+    reminder = REMINDER if history.permission is Permission.PLAN else ""
+    say(history, "\n\n".join(part for part in (record.context, reminder, record.text) if part))
+    history.context = record.context or history.context
     history.questions = []
     history.last_input, history.last_words = seq, record.text
     history.inputs.append(record.text)

@@ -27,7 +27,18 @@ from .delegation import Delegated, DelegationEnded
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 from .prestart import Fate, Prestart, PrestartsDropped
-from .runs import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Source, Understood, UserInput
+from .runs import (
+    Baseline,
+    BudgetChange,
+    ChainChange,
+    Layer,
+    PermissionChange,
+    PromptLayer,
+    RunStarted,
+    Source,
+    Understood,
+    UserInput,
+)
 from .sessions import FileChange, Forked, Titled, Undone
 from .turns import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
@@ -59,12 +70,14 @@ __all__ = [
     "HookResult",
     "Interruption",
     "Judgement",
+    "Layer",
     "Metadata",
     "OutputAccepted",
     "PermissionChange",
     "PlanReview",
     "Prestart",
     "PrestartsDropped",
+    "PromptLayer",
     "ProviderChange",
     "Record",
     "Resumed",

@@ -21,6 +21,34 @@ class Source(StrEnum):
     """A plan that a person approved: the model's words, not theirs, so they ask for nothing beyond the task."""
 
 
+class Layer(StrEnum):
+    """Parts of the system prompt, in their order."""
+
+    BASE = "base"
+    STYLE = "style"
+    INSTRUCTIONS = "instructions"
+    MEMORY = "memory"
+    ENVIRONMENT = "environment"
+    APPEND = "append"
+
+
+@attrs.frozen
+class PromptLayer:
+    """One source of the system prompt, as it was read when the run began.
+
+    origin: a path, or `built-in`, or `given` (by the caller). size, sha256: bytes and digest (hex) of the whole source.
+    """
+
+    layer: Layer
+    origin: str
+    size: int
+    sha256: str
+    text: str = ""
+    """What the model reads of it. Empty for the base, whose text is the run's `system`, and for what was left out."""
+    note: str = ""
+    """What was cut or left out, and why."""
+
+
 @attrs.frozen
 class RunStarted:
     """A run begins; what it was configured with is pinned by digests (SHA-256, hex)."""
@@ -49,6 +77,8 @@ class RunStarted:
     rules: Rules = Rules()
     fallbacks: tuple[str, ...] = ()
     """Models that are asked, in this order, where `model` does not answer."""
+    layers: tuple[PromptLayer, ...] = ()
+    """What the system prompt was made of; `system` is its base."""
 
 
 @attrs.frozen
@@ -60,6 +90,8 @@ class UserInput:
     inbox: int | None = None
     queued: int | None = None
     """The number of the follow-up that these words were."""
+    context: str = ""
+    """What the host told the model before these words: the date, the folder, its state in git. Nobody asked for it."""
 
 
 @attrs.frozen

@@ -40,7 +40,9 @@ def inside(session, here):
 
 
 def texts(request):
-    return [message["content"] for message in request["messages"] if message["role"] == "user"]
+    """What the user said, without what the host says before it."""
+    said = [message["content"] for message in request["messages"] if message["role"] == "user"]
+    return [text.rpartition("</runtime-context>\n\n")[2] for text in said]
 
 
 def test_a_fork_asks_the_same_server_and_goes_its_own_way(here):

@@ -145,7 +145,9 @@ def test_the_system_prompt_can_be_replaced(interlock, workspace):
         done = interlock.run(server, "--system", "prompt.txt")
 
     assert done.returncode == 0
-    assert server.requests[0]["messages"][0] == {"role": "system", "content": "Speak like a pirate."}
+    system = server.requests[0]["messages"][0]
+    assert system["role"] == "system"
+    assert system["content"].startswith("Speak like a pirate.\n\n# Environment\n\nWorking directory: ")
 
 
 def test_the_workspace_can_say_how_it_is_worked_on(interlock, workspace):

@@ -133,6 +133,8 @@ class Settings:
     verify: str | None = None
     tools: tuple[str, ...] | None = None
     """Names and patterns of the tools that are offered; None offers all."""
+    defer: tuple[str, ...] = ()
+    """Names and patterns of the tools whose schemas the model has to load."""
     max_turns: int | None = None
     budget_tokens: int | None = None
     budget_seconds: float | None = None
@@ -309,6 +311,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "prestart": _Kind(_words, 'a list of tools such as ["read_file"], or []'),
     "require": _Kind(_words, 'a list such as ["test", "lint"]'),
     "tools": _Kind(_words, 'a list such as ["read_file", "grep"]'),
+    "defer": _Kind(_words, 'a list such as ["mcp__*"]'),
     "checks": _Kind(_proofs, 'commands per kind, such as [checks] with test = ["./run_tests.sh"]'),
     "check": _Kind(_commands, 'a list of commands such as ["pytest -q"]'),
     "verify": _TEXT,

@@ -40,12 +40,13 @@ from .prompts.prompt import words_of
 from .prompts.surroundings import runtime_context
 from .providers.prices import Prices, price_of
 from .redact import Redactor
-from .remote import parted, with_servers
+from .remote import names_of_deferred, parted, with_servers
 from .result import Result, failed, result_of
 from .sessions import Sessions
 from .setup import (
     as_chain,
     as_crew,
+    as_defer,
     as_hooks,
     as_journal,
     as_permission,
@@ -58,6 +59,7 @@ from .setup import (
     for_contract,
     providers_of,
     root_of,
+    searchable,
     settled,
     state_dir,
     with_crew,
@@ -100,6 +102,7 @@ class Loop(Sessions):
         False, or None to leave it open); without it the run rests.
     hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
+    defer: names and patterns of tools of which the model sees names only, until it loads their schemas (`tool_search`).
     output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
     permission: "full" (the caller chose the tools), "ask" or "plan".
     agents: whom the model may give work to, with the tool `task`. agent_depth: how many calls of agents may stand above
@@ -133,6 +136,7 @@ class Loop(Sessions):
         on_approval: Approver | None = None,
         hooks: "Iterable[Hook]" = (),
         only: Iterable[str] | None = None,
+        defer: Iterable[str] = (),
         system: str | Path = BASE,
         prompt: Prompt = Prompt(),
         agents: "Iterable[Agent]" = (),
@@ -178,6 +182,7 @@ class Loop(Sessions):
         self._secrets += tuple(self._own_tools.secrets) if isinstance(self._own_tools, Living) else ()
         self._tools = with_crew(self._own_tools, self._crew)
         self._only = as_only(only, self._tools)
+        self._defer = (*as_defer(defer, None if lineage else self._tools), *names_of_deferred(servers))
         self._rules = as_rules(rules, None if lineage else self._tools.specs)
         self._on_approval = on_approval
         self._given_hooks = tuple(hooks)
@@ -326,6 +331,7 @@ class Loop(Sessions):
             hooks=self._given_hooks,
             system=agent.prompt,
             prompt=prompt,
+            defer=self._defer if agent.tools is None else (),
             agents=agents,
             agent_depth=self._crew.limit if self._crew else 1,
             prices=self._prices,
@@ -490,7 +496,7 @@ class Loop(Sessions):
         going_on = history.started if history.state not in ENDS else None
         schema = (history.contract if going_on else self._contract).output_schema
         tools = offered(self._tools, going_on.only if going_on else self._only)
-        tools = for_contract(tools, schema, self._output)
+        tools = for_contract(searchable(tools, self._defer), schema, self._output)
         ports = (self._providers, tools, self._workspace, self._clock, self._journal)
         world = World(
             *ports,

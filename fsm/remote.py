@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from states.errors import ConfigError
 from states.ports import Toolbox
 
+from .offered import LATER
+
 if TYPE_CHECKING:
     from .tools import MCPServer
 
@@ -36,3 +38,8 @@ def with_servers(own: Toolbox, servers: "list[MCPServer]") -> Toolbox:
     from .tools.mcp.source import MCPSource
 
     return joined(own, Tools([], sources=[MCPSource(server) for server in servers]))
+
+
+def names_of_deferred(servers: "list[MCPServer]") -> tuple[str, ...]:
+    """Patterns for the tools of servers that defer theirs, which may not be known yet."""
+    return tuple(f"{LATER}{server.name}__*" for server in servers if server.deferred)

@@ -1,6 +1,7 @@
 """Turns what a caller gives into the ports that a loop needs; wrong input is named, with the way out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -15,6 +16,7 @@ from states.plan import SUBMIT_PLAN
 from states.ports import Hooks, Journal, Provider, Toolbox, ToolSpec, Verifier, Workspace
 from states.rules import Rules
 
+from .offered import LATER
 from .output import Wanted
 from .world import NoHooks
 
@@ -85,6 +87,30 @@ def for_contract(tools: Toolbox, schema: str, output: Wanted | None = None) -> T
 
     cls = output.cls if output is not None and schema_digest(output.schema) == schema_digest(schema) else None
     return WithOutput(tools, schema, cls)
+
+
+def as_defer(defer: Iterable[str], tools: Toolbox | None) -> tuple[str, ...]:
+    """Names and patterns of tools that the model has to load first. Raises ConfigError for one that fits no tool.
+
+    tools: those that are there; None checks nothing.
+    """
+    if isinstance(defer, str):
+        raise ConfigError(f"defer takes a list of tools, not the text {defer!r}; write [{defer!r}]")
+    wanted = tuple(dict.fromkeys(defer))
+    names = [spec.name for spec in tools.specs] if tools else []
+    for pattern in wanted if tools else ():
+        if not pattern.startswith(LATER) and not any(fnmatchcase(name, pattern) for name in names):
+            raise ConfigError(f"defer: no tool fits {pattern!r}; there are: {', '.join(names) or 'none'}")
+    return wanted
+
+
+def searchable(tools: Toolbox, defer: tuple[str, ...]) -> Toolbox:
+    """With `tool_search`, where a tool is deferred, or may come to be."""
+    if not defer and not any(spec.deferred for spec in tools.specs):
+        return tools
+    from .tools.deferred import Deferring
+
+    return Deferring(tools, defer)
 
 
 def as_workspace(workspace: str | Path | Workspace | None, journal: str | Path | Journal | None) -> Workspace | None:

@@ -10,6 +10,7 @@ from typing import Final
 import orjson
 
 from .contract import Permission
+from .deferred import unloaded
 from .history import CallState, History
 from .names import Event
 from .plan import SUBMIT_PLAN
@@ -88,10 +89,9 @@ async def _answers(run: Run, news: list[Decided]) -> tuple[Record, ...]:
 def decide(state: CallState, run: Run) -> Decided:
     """What is to become of one call, by its arguments, its tool's schema and the permission in force."""
     call, history, tools = state.call, run.history, run.tools
-    if state.order >= CALLS_PER_TURN:
-        return _answer(
-            state, history, Status.ERROR, f"Error: only {CALLS_PER_TURN} calls per turn are run; not started."
-        )
+    declared = tools.spec(call.name) or ToolSpec(call.name, "", {})
+    if too_early := _too_early(state, declared, history):
+        return _answer(state, history, Status.ERROR, too_early)
     try:
         arguments = parse(state.sent)
         spelled = canonical(arguments)
@@ -111,7 +111,6 @@ def decide(state: CallState, run: Run) -> Decided:
     denied = [said for said in state.hooks if said.outcome is HookOutcome.DENIED]
     if denied:
         return _answer(state, history, Status.DENIED, f"Denied by a hook: {denied[0].said} Not started.")
-    declared = tools.spec(call.name) or ToolSpec(call.name, "", {})
     reads = declared.changes_nothing(arguments)
     permit = run.permit(call.name, arguments, reads=reads, delegates=declared.delegates)
     if permit.leave is Leave.DENY:
@@ -131,6 +130,13 @@ def decide(state: CallState, run: Run) -> Decided:
         declared.concurrency_safe,
         permit.why if permit.leave is Leave.ALLOW else "a person approved it",
     )
+
+
+def _too_early(state: CallState, declared: ToolSpec, history: History) -> str:
+    """Why the call is not even read; empty if it is."""
+    if state.order >= CALLS_PER_TURN:
+        return f"Error: only {CALLS_PER_TURN} calls per turn are run; not started."
+    return unloaded(declared.name) if declared.deferred and declared.name not in history.loaded else ""
 
 
 def _answer(state: CallState, history: History, status: Status, text: str) -> ToolResult:

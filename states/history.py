@@ -149,6 +149,9 @@ class History:
     spent: Usage = Usage()
     """Over all runs; what was copied by a fork is counted with it."""
 
+    loaded: dict[str, None] = attrs.field(factory=dict)
+    """Deferred tools that the model has loaded, in their order."""
+
     # this run
     system: str = ""
     """The system prompt: its base and its layers. It stays the same for the whole run."""

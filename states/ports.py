@@ -33,6 +33,8 @@ class ToolSpec:
     """The tool can tell by its key whether it happened."""
     delegates: bool = False
     """It has agents work, whose own calls are asked for one by one: calling it needs no approval of its own."""
+    deferred: bool = False
+    """Its schema is sent only once the model has loaded it; until then it is told by its name."""
     returns: Mapping[str, JSON] | None = None
     """A JSON Schema that its results fit: their text is JSON, or they are errors. None: text."""
     reads: Callable[[Mapping[str, JSON]], bool] | None = attrs.field(default=None, eq=False, repr=False)

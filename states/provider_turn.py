@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from .deferred import sent
 from .errors import InterlockError
 from .fallback import replacement
 from .history import History
@@ -57,7 +58,7 @@ async def act(run: Run) -> Outcome:
 
 def request_of(history: History, tools: Sequence[ToolSpec]) -> Request:
     """The next request: pure, so that a repeated turn repeats it to the byte."""
-    tools = offered(history.permission, tools)
+    tools = sent(offered(history.permission, tools), history.loaded)
     known = {tool.name for tool in tools}
     require = history.require_tool if history.require_tool in known else None
     return Request(history.system, history.messages, tools, require, history.session)

@@ -129,6 +129,7 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         budget=plan.budget,
         permission=plan.permission,
         only=plan.only,
+        defer=settings.defer,
         rules=plan.rules,
         hooks=settings.hooks,
         system=plan.system,

@@ -106,6 +106,7 @@ def duties(function: Function) -> Function:
                 "--verify", help="auto, always or never: whether an independent verifier has to agree.  [never]"
             ),
             click.option("--tools", multiple=True, metavar="NAMES", help="Only these are offered; * is a pattern."),
+            click.option("--defer", multiple=True, metavar="NAMES", help="Of these the model loads those it needs."),
             click.option(
                 "--schema", metavar="FILE", help="A JSON Schema that the result must fit; it is printed as JSON."
             ),
@@ -182,7 +183,7 @@ def as_flags(given: Given) -> Given:
 
     flags = {name.replace("_", "-"): value for name, value in given.items()}
     flags["fallback"] = tuple(_stand_in(text) for text in flags.get("fallback") or ())
-    for name in ("require", "tools", "prestart"):
+    for name in ("require", "tools", "defer", "prestart"):
         if flags.get(name):
             flags[name] = comma_list(flags[name])
     if flags.get("limits"):

@@ -143,6 +143,7 @@ def tool(
     quiet: float | None = None,
     total: float | None = None,
     delegates: bool = False,
+    deferred: bool = False,
     returns: object = None,
 ) -> Callable[[Function], Tool]: ...
 def tool(
@@ -159,6 +160,7 @@ def tool(
     quiet: float | None = None,
     total: float | None = None,
     delegates: bool = False,
+    deferred: bool = False,
     returns: object = None,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a tool of a function; every promise is explicit, none follows from another.
@@ -170,7 +172,8 @@ def tool(
     certainly did not happen, or a ToolOutput with status UNKNOWN. `quiet`, `total`: seconds without
     progress, and in all, after which it is stopped (by default it may take any time). `grace`: seconds that a
     synchronous function then gets to stop, and when the run is cancelled. `delegates`: what it does is done by runs of
-    their own, which ask for approvals themselves. `returns`: "json", a JSON Schema or a type that its results fit: what
+    their own, which ask for approvals themselves. `deferred`: its schema is sent only once the model has loaded
+    it with `tool_search`. `returns`: "json", a JSON Schema or a type that its results fit: what
     does not, such as a text that is no JSON, is an error result; "text" promises nothing. Without it, a function whose
     return annotation no text fits (`-> list[Room]`, `-> int`) promises JSON. `name` and `description` default to the
     function's name and its docstring.
@@ -186,7 +189,7 @@ def tool(
             name=name,
             description=description,
             promises={"read_only": read_only is True, "concurrency_safe": concurrency_safe, "idempotent": idempotent}
-            | {"delegates": delegates},
+            | {"delegates": delegates, "deferred": deferred},
             reconcile=reconcile,
             patience=Patience(grace, quiet, total),
             reads=read_only if callable(read_only) else None,

@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from gates.output_schema import LARGEST_OUTPUT, validator_of
+from states.deferred import TOOL_SEARCH
 from states.errors import ConfigError
 from states.output import STRUCTURED_OUTPUT
 from states.ports import Toolbox, ToolOutput, ToolRun, ToolSpec
@@ -23,6 +24,11 @@ DESCRIPTION: Final = (
     "known. Only what is handed in here counts: JSON in a message does not."
 )
 ACCEPTED: Final = "Accepted. This is the run's result, unless you are told something new or the workspace changes."
+
+_RESERVED: Final = {
+    STRUCTURED_OUTPUT: "and ask for an output with Loop(output=...)",
+    TOOL_SEARCH: "and defer tools with @tool(deferred=True) or Loop(defer=[...])",
+}
 
 
 class WithOutput:
@@ -73,10 +79,11 @@ class WithOutput:
 
 
 def refuse_reserved(tools: Toolbox) -> Toolbox:
-    """The same tools. Raises ConfigError if one has the reserved name."""
-    if tools.spec(STRUCTURED_OUTPUT) is not None:
-        raise ConfigError(
-            f"a tool is called {STRUCTURED_OUTPUT!r}, which is the name of Interlock's own; rename yours "
-            "(@tool(name=...)), and ask for an output with Loop(output=...)"
-        )
+    """The same tools. Raises ConfigError if one has a reserved name."""
+    for name, way in _RESERVED.items():
+        if tools.spec(name) is not None:
+            raise ConfigError(
+                f"a tool is called {name!r}, which is the name of Interlock's own; rename yours "
+                f"(@tool(name=...)), {way}"
+            )
     return tools

@@ -7,6 +7,7 @@ import orjson
 
 from states.actions import batch_digest
 from states.contract import Permission
+from states.deferred import TOOL_SEARCH, loaded_by
 from states.errors import HistoryError
 from states.history import CallState, CommandRun, History, Question
 from states.messages import Call, ToolMessage
@@ -101,6 +102,8 @@ def _tool_result(history: History, seq: int, record: ToolResult) -> None:
     if state.call.name == STRUCTURED_OUTPUT and record.status is Status.ERROR and not history.output_of_turn:
         history.output = None  # the model has said that what stood is not its answer any more
         history.retries[OUTPUT_ACCEPTED] += bool(history.contract.output_schema)
+    if state.call.name == TOOL_SEARCH and record.status is Status.OK:
+        history.loaded |= dict.fromkeys(loaded_by(record.metadata))
     if record.asks and record.status is Status.OK:
         plan = state.call.name == SUBMIT_PLAN
         history.questions.append(Question(seq, WaitsFor.PLAN_REVIEW if plan else WaitsFor.ANSWER, record.asks))

@@ -223,6 +223,7 @@ start-seconds = 5
 url = "http://127.0.0.1:1/mcp"
 headers = { Authorization = "Bearer ${TOKEN}" }
 trust-annotations = true
+deferred = true
 """
 
 
@@ -249,7 +250,7 @@ def test_mcp_servers_of_a_workspace_are_used_only_if_the_user_trusts_it(tmp_path
         start_seconds=5,
     )
     assert wiki.headers == {"Authorization": "Bearer a-long-secret"}
-    assert wiki.trust_annotations
+    assert (wiki.trust_annotations, wiki.deferred, clock.deferred) == (True, True, False)
     (home / ".config" / "interlock").mkdir(parents=True)
     (home / ".config" / "interlock" / "trusted").write_text(f"{tmp_path}\n")
     assert len(settings(flags, environment).servers) == 2

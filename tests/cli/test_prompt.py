@@ -38,12 +38,15 @@ def test_another_base_leaves_the_other_layers_and_all_of_it_is_shown_with_digest
     (project / "last.txt").write_text("Be kind.")
     words = ("--system", "base.txt", "--style", "concise", "--memory", "notes.md", "--append-system", "last.txt")
     with ChatServer([text_turn("Arr.")]) as server:
-        done = interlock.run(server, *words, "--instructions", "trust")
+        done = interlock.run(server, *words, "--instructions", "trust", "--defer", "bash*,glob")
 
     assert done.returncode == 0
     parts = ("Speak like a pirate.", "few words", "Use tabs.", "the parser is slow", "# Environment", "Be kind.")
     places = [system(server).index(part) for part in parts]
     assert places == sorted(places)
+    tools = {tool["function"]["name"]: tool["function"] for tool in server.requests[0]["tools"]}
+    assert not {"bash", "bash_output", "bash_stop", "glob"} & tools.keys()
+    assert "- glob: " in tools["tool_search"]["description"]
     shown = interlock("show", "s").stdout
     for line in (
         "base: base.txt, 20 bytes, sha256 ",

@@ -191,6 +191,40 @@ def test_a_loop_offers_a_new_tool_at_the_next_turn_and_keeps_the_token_out_of_th
     assert TOKEN.encode() not in journal
 
 
+def test_a_deferred_server_tells_names_and_its_new_tools_too_until_they_are_loaded(tmp_path):
+    @tool(read_only=True)
+    async def told() -> str:
+        """Wait until the server has said that its tools have changed."""
+        await until(lambda: bench.loop._tools.boxes[1]._sources[0]._connection.stale)
+        return "told"
+
+    bench = Bench(
+        asks_for(("tool_search", {"names": ["mcp__probe__grow"]})),
+        asks_for(("mcp__probe__grow", {}), ("told", {})),
+        asks_for(("tool_search", {"query": "grown"})),
+        asks_for(("mcp__probe__grown", {})),
+        says("done"),
+        tools=[told, probe(tmp_path, tools=["gr*"], deferred=True)],
+    )
+
+    async def story():
+        async with asyncio.timeout(2 * PATIENCE), bench.loop:
+            return await bench.run()
+
+    assert asyncio.run(story()).status is RunStatus.SUCCEEDED
+    sent = [[spec.name for spec in request.tools if "probe" in spec.name] for request in bench.provider.requests]
+    grow, grown = "mcp__probe__grow", "mcp__probe__grown"
+    assert sent == [[], [grow], [grow], [grow, grown], [grow, grown]]
+    told_of = [
+        [name for name in (grow, grown) if f"- {name}:" in spec.description or f"- {name}\n" in f"{spec.description}\n"]
+        for request in bench.provider.requests
+        for spec in request.tools
+        if spec.name == "tool_search"
+    ]
+    assert told_of == [[grow], [grow], [grow, grown], [grow, grown], [grow, grown]]
+    assert bench.answers()[-1].text == "grown"
+
+
 @contextmanager
 def served(tmp_path, port):
     log = tmp_path / "log"

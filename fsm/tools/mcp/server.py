@@ -37,6 +37,7 @@ class MCPServer:
     read_only, idempotent: names or patterns of tools that you know to change nothing, or to be repeatable.
     trust_annotations: believe the server's own hints about that. They are only hints: without this, a call that was
         lost with a process is reported as unknown, and every call asks where permission is "ask".
+    deferred: their schemas are sent only once the model has loaded them with `tool_search`; until then it sees names.
     start_seconds: for starting and listing. quiet_seconds: without an answer or progress, then a call is given up.
 
     Raises ConfigError for what cannot be a server.
@@ -53,6 +54,7 @@ class MCPServer:
     read_only: Sequence[str] = attrs.field(default=(), converter=tuple)
     idempotent: Sequence[str] = attrs.field(default=(), converter=tuple)
     trust_annotations: bool = False
+    deferred: bool = False
     start_seconds: float = START_SECONDS
     quiet_seconds: float = QUIET_SECONDS
 

@@ -96,6 +96,7 @@ _KEYS: Final[Mapping[str, _Form]] = {
     "read-only": _LIST,
     "idempotent": _LIST,
     "trust-annotations": ("true or false", _truth),
+    "deferred": ("true or false", _truth),
     "start-seconds": ("a number of seconds", _seconds),
     "quiet-seconds": ("a number of seconds", _seconds),
 }

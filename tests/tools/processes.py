@@ -1,7 +1,17 @@
 """Real processes in tests: who is alive, and the process ids that a command writes down."""
 
+import sys
 import time
 from pathlib import Path
+
+import pytest
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a subreaper is Linux's")
+HIDDEN = (
+    "(env -i setsid bash -c '(setsid bash -c \"echo \\$\\$ > new; mv new pids; exec sleep 1000\" &)'"
+    " </dev/null >/dev/null 2>&1 &); until [ -s pids ]; do sleep 0.01; done; "
+)
+"""Leaves behind what a build tool's daemon is: no child of anybody's, a session of its own, and none of our marks."""
 
 
 def alive(pid: int) -> bool:
@@ -32,3 +42,7 @@ def pids_in(root: Path, count: int) -> list[int]:
             return [int(pid) for pid in found]
         time.sleep(0.01)
     raise AssertionError(f"only {found}")
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

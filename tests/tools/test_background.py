@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.bench import Bench as LoopBench
-from tools.processes import alive, gone, pids_in
+from tools.processes import HIDDEN, LINUX, alive, gone, pids_in
 
 from fsm import RunStatus, workspace_tools
 from fsm.providers.scripted import asks_for, says
@@ -80,6 +80,17 @@ def test_stopping_ends_everything_that_it_started_and_keeps_what_it_printed(benc
     assert output.text == "up\n[bg_1: ended: cancelled: stopped after it had started; what it did until then remains]"
     assert not any(map(alive, pids))
     assert bench.run("bash_stop", handle=handle).text.startswith("[bg_1: ended: cancelled")
+
+
+@LINUX
+def test_a_daemon_that_hides_ends_with_the_session(bench):
+    bench.run("bash", command=f"{HIDDEN} sleep 1000", background=True)
+    pids = pids_in(bench.root, 1)
+    assert all(map(alive, pids))
+
+    asyncio.run(bench.tools.leave("s"))
+
+    assert not any(map(alive, pids))
 
 
 def test_a_wait_ends_when_the_run_is_stopped(bench):

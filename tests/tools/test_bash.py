@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tools.processes import alive, gone, pids_in
+from tools.processes import HIDDEN, LINUX, alive, gone, pids_in
 
 from fsm.tools import Tools
 from fsm.tools.limits import LIMIT
@@ -170,6 +170,7 @@ def test_a_background_process_that_keeps_the_output_open_does_not_hold_up_the_ca
         "setsid sleep 1000 >/dev/null 2>&1 & echo $! > pids",
         "(setsid bash -c 'echo $$ > pids; exec sleep 1000' >/dev/null 2>&1 &); until [ -s pids ]; do sleep 0.01; done",
         "set -m; sleep 1000 >/dev/null 2>&1 & echo $! > pids",
+        pytest.param(HIDDEN, marks=LINUX),
     ],
 )
 def test_nothing_outlives_a_command(bench, command):
@@ -178,6 +179,24 @@ def test_nothing_outlives_a_command(bench, command):
     assert "left running in the background were stopped]" in output.text
     assert output.status is Status.OK
     assert not any(map(alive, pids_in(bench.root, 1)))
+
+
+@LINUX
+def test_a_daemon_that_hides_is_ended_by_silence_and_by_the_death_of_its_owner_too(bench):
+    silent = bench.run("bash", command=f"{HIDDEN} sleep 1000", timeout_s=0.5)
+    first = pids_in(bench.root, 1)
+
+    assert silent.metadata["timed_out"]
+    assert not any(map(alive, first))
+
+    (bench.root / "pids").unlink()
+    project = Path(__file__).parents[2]
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(bench.root), f"{HIDDEN} sleep 1000"], cwd=project) as child:
+        second = pids_in(bench.root, 1)
+        assert all(map(alive, second))
+        child.kill()
+
+    assert gone(*second)
 
 
 def test_a_background_process_about_to_end_may_do_so(bench):
@@ -267,14 +286,18 @@ import asyncio, sys
 from pathlib import Path
 from fsm.tools import Tools, workspace_tools
 from states.ports import ToolRun
+from fsm.tools.shell import started
 root = Path(sys.argv[1])
+if "guarded" in sys.argv:
+    started.KEEPER.start = lambda *parts: None
 tools = Tools(workspace_tools(root, root / ".interlock"))
 asyncio.run(tools.run(ToolRun("bash", {"command": sys.argv[2]}, "s:1")))
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_command_dies_with_the_process_that_started_it(bench, number):
+@pytest.mark.parametrize("how", ["kept", "guarded"])
+def test_a_command_dies_with_the_process_that_started_it(bench, number, how):
     command = (
         "trap '' HUP TERM PIPE; kill -TERM 0; sleep 1000 & echo $! > new; "
         "(sleep 1000 & echo $! >> new; wait) & echo $$ >> new; "
@@ -282,7 +305,7 @@ def test_a_command_dies_with_the_process_that_started_it(bench, number):
         "while [ $(wc -l < new) != 5 ]; do sleep 0.01; done; mv new pids; wait"
     )
     project = Path(__file__).parents[2]
-    with subprocess.Popen([sys.executable, "-c", CHILD, str(bench.root), command], cwd=project) as child:
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(bench.root), command, how], cwd=project) as child:
         pids = pids_in(bench.root, 5)
         assert all(map(alive, pids))
         os.kill(child.pid, number)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from support.bench import Bench as LoopBench
-from tools.processes import alive, pids_in
+from tools.processes import LINUX, alive, pids_in
 
 from fsm import workspace_tools
 from fsm.events import ToolProgress
@@ -15,14 +15,22 @@ from states.records import Status, ToolResult
 
 GENERATIONS = "(bash -c '(sleep 1000 & echo $! >> new; wait) & echo $! >> new; wait' & echo $! >> new; wait) &"
 DAEMON = "(setsid bash -c 'trap \"\" TERM; echo $$ >> new; while :; do sleep 1; done' >/dev/null 2>&1 &) ;"
+HIDING = """(env -i setsid bash -c 'trap "" TERM HUP
+(setsid bash -c "trap \\"\\" TERM; echo \\$\\$ >> new; while :; do sleep 1; done" &)
+echo $$ >> new; while :; do sleep 1; done' </dev/null >/dev/null 2>&1 &) ;"""
+"""As `HIDDEN`, one that has a daemon of its own, and neither heeds SIGTERM."""
 STUBBORN = "trap '' TERM; echo $$ >> new;"
 READY = "while [ $(wc -l < new) -lt {} ]; do sleep 0.01; done; mv new pids; echo working; while :; do sleep 1; done"
 
 
 @pytest.mark.parametrize(
     ("command", "count"),
-    [(f"{GENERATIONS} echo $$ >> new; {READY.format(4)}", 4), (f"{DAEMON} {STUBBORN} {READY.format(2)}", 2)],
-    ids=["three generations", "a daemon and a shell that ignore SIGTERM"],
+    [
+        (f"{GENERATIONS} echo $$ >> new; {READY.format(4)}", 4),
+        (f"{DAEMON} {STUBBORN} {READY.format(2)}", 2),
+        pytest.param(f"{HIDING} {GENERATIONS} {STUBBORN} {READY.format(6)}", 6, marks=LINUX),
+    ],
+    ids=["three generations", "a daemon and a shell that ignore SIGTERM", "daemons that hide"],
 )
 def test_everything_that_a_cancelled_command_started_is_gone_and_its_words_are_kept(tmp_path, command, count):
     async def story():

@@ -10,6 +10,7 @@ from pathlib import Path
 import attrs
 import orjson
 import pytest
+from tools.processes import parent_of
 
 from fsm import workspace_tools
 from fsm.tools import Tools
@@ -25,7 +26,10 @@ import asyncio, sys
 from pathlib import Path
 from fsm.tools import Tools, workspace_tools
 from states.ports import ToolRun
+from fsm.tools.shell import started
 root = Path(sys.argv[1])
+if "guarded" in sys.argv:
+    started.KEEPER.start = lambda *parts: None
 tools = Tools(workspace_tools(root, root / ".interlock"))
 asyncio.run(tools.run(ToolRun("bash", {"command": sys.argv[2]}, "s:7")))
 """
@@ -52,31 +56,31 @@ def await_file(path):
     return [int(line) for line in path.read_text().split()]
 
 
-def guards(group):
-    """The guard of a command: the one process of its group that nobody is the parent of any more."""
-    found = []
+def guards(leader):
+    """Who ends a command with its owner: its supervisor, or the one process of its group whose parent is gone."""
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[2]) == group and int(entry.name) != group and b"interlock" in (entry / "cmdline").read_bytes():
-            found.append(int(entry.name))
-    return found
+        in_group = int(fields[2]) == leader and int(entry.name) != leader
+        if in_group and b"interlock" in (entry / "cmdline").read_bytes():
+            return int(entry.name)
+    return parent_of(leader)
 
 
 def alive(pid):
     return started_at(pid) is not None
 
 
-@pytest.fixture
-def orphans(tmp_path):
-    """A tree of three generations whose owner was killed, and its guard before it."""
-    arguments = [sys.executable, "-c", OWNER, str(tmp_path), TREE]
+@pytest.fixture(params=["kept", "guarded"])
+def orphans(tmp_path, request):
+    """A tree of three generations whose owner was killed, and its supervisor or guard before it."""
+    arguments = [sys.executable, "-c", OWNER, str(tmp_path), TREE, request.param]
     with subprocess.Popen(arguments, cwd=PROJECT) as owner:
         pids = await_file(tmp_path / "pids")
-        for guard in guards(os.getpgid(pids[0])):
-            os.kill(guard, signal.SIGKILL)
+        owner.send_signal(signal.SIGSTOP)  # it must not see to what is left
+        os.kill(guards(os.getpgid(pids[0])), signal.SIGKILL)
         owner.kill()
     yield pids
     for pid in pids:

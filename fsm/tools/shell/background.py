@@ -20,9 +20,10 @@ from fsm.tools.limits import HALF
 from fsm.tools.state_dir import file_name
 from states.text import safe_text
 
-from .command import Command, Ended, Limits, run_command
+from .command import Ended, Limits, run_command
 from .log import Log
 from .orphans import Register
+from .started import Command
 
 MOST: Final = 16
 """Commands of one session that may run in the background at once: our choice."""

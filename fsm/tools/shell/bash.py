@@ -17,10 +17,11 @@ from states.records import JSON, Status
 
 from .background import Background
 from .capture import Capture
-from .command import Command, Ended, Ending, Limits, run_command
+from .command import Ended, Ending, Limits, run_command
 from .later import told
 from .orphans import Register
 from .repeatable import only_reads, reconcile
+from .started import Command
 from .words import last_words
 
 QUIET: Final = 120

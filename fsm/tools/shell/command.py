@@ -1,20 +1,17 @@
 """One shell command: started, watched, and stopped with everything that it started."""
 
 import os
-import secrets
 import select
-import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import Final, Protocol
 
 import attrs
 
-from .stragglers import VARIABLE, send, stragglers
+from .started import Command, Started, new_token, start
+from .stragglers import send
 
 WATCH: Final = 0.02
 """Seconds between looks at a running command, its limits and a cancellation, which has to reach it within 0.1."""
@@ -27,23 +24,6 @@ TERM_GRACE: Final = 2.0
 _KILLS: Final = 100
 """Rounds of SIGKILL, POLL apart; more than one or two only if the kernel holds a process, or if they multiply."""
 _CHUNK: Final = 65_536
-
-_GUARDED: Final = f"""
-( trap '' TERM HUP INT QUIT
-  {{ read -r _ <&"$1"
-     for e in /proc/[0-9]*/environ; do
-       while IFS= read -r -d '' v; do
-         [[ $v == "{VARIABLE}=$2" ]] && p="${{e#/proc/}}" && kill -KILL "${{p%/environ}}"
-       done <"$e"
-     done
-     kill -KILL 0
-  }} </dev/null >/dev/null 2>&1 & )
-eval "exec $1<&-"
-export {VARIABLE}="$2"
-exec "$3" -c "$4"
-"""
-"""First a guard that reads from a pipe whose other end we hold: should we be killed, it kills the command's processes
-and then its own group. It is nobody's child, so that a command that waits for all children does not wait for it."""
 
 
 class Ending(StrEnum):
@@ -88,23 +68,23 @@ class Ended:
 
 @attrs.define
 class _Running:
-    process: "subprocess.Popen[bytes]"
+    started: Started
     output: int
     capture: Sink
-    token: str
     open: bool = True
 
     def ended(self) -> bool:
-        return self.process.poll() is not None
+        return self.started.poll() is not None
 
     def drain(self, seconds: float) -> bool:
-        """Take what is printed within `seconds`, at most one chunk; True if there was something."""
-        if not self.open:
-            time.sleep(seconds)
-            return False
-        poll = select.poll()
-        poll.register(self.output, select.POLLIN)
-        if not poll.poll(seconds * 1000):
+        """Take what is printed within `seconds`, at most one chunk; True if there was something.
+
+        It returns early when the shell has ended, as far as that is told.
+        """
+        poll, news = select.poll(), self.started.news
+        for source in ([self.output] if self.open else []) + ([] if news is None else [news]):
+            poll.register(source, select.POLLIN)
+        if self.output not in dict(poll.poll(seconds * 1000)):
             return False
         chunk = os.read(self.output, _CHUNK)
         self.capture.feed(chunk)
@@ -127,45 +107,32 @@ class _Running:
             if self.drain(WATCH):
                 heard = time.monotonic()
         end = time.monotonic() + EXIT_GRACE
-        while (self.open or stragglers(self.token)) and time.monotonic() < end and not cancelled():
+        while (self.open or self.started.processes()) and time.monotonic() < end and not cancelled():
             self.drain(POLL)
         return Ending.EXITED
 
     def stop(self) -> tuple[int, bool]:
         """Stop whatever is left. Returns how many besides the shell, and whether all are gone."""
-        others = stragglers(self.token)
-        if others or not self.ended():
-            gone = self._kill(others)
-        else:
-            send(signal.SIGKILL, self.process.pid, [])  # the guard
-            gone = True
+        others = self.started.processes()
+        gone = self._kill(others) if others or not self.ended() else True
         for _ in range(_KILLS):  # what is still in the pipe
             if not self.drain(0):
                 break
-        return len([process for process in others if process != self.process.pid]), gone
+        return len([process for process in others if process != self.started.pid]), gone
 
     def _kill(self, others: list[int]) -> bool:
         """Gently first. False if something would not go."""
-        send(signal.SIGTERM, self.process.pid, others)
+        send(signal.SIGTERM, self.started.group, others)
         end = time.monotonic() + TERM_GRACE
-        while time.monotonic() < end and not (self.ended() and not stragglers(self.token)):
+        while time.monotonic() < end and not (self.ended() and not self.started.processes()):
             self.drain(POLL)
         for _ in range(_KILLS):
-            others = stragglers(self.token)
-            send(signal.SIGKILL, self.process.pid, others)
+            others = self.started.processes()
+            send(signal.SIGKILL, self.started.group, others)
             if self.ended() and not others:
                 return True
             self.drain(POLL)
         return False
-
-
-@attrs.frozen
-class Command:
-    """What to run, where, and with which environment."""
-
-    text: str
-    directory: Path
-    environment: Mapping[str, str]
 
 
 def run_command(
@@ -177,35 +144,29 @@ def run_command(
 ) -> Ended:
     """Run it with `bash -c`, stdout and stderr in one stream, no stdin, no terminal.
 
-    When this returns, its processes are gone, also those in the background and (where there is a /proc) daemons. If
+    When this returns, its processes are gone, also those in the background and daemons: all of them on Linux; where it
+    does not allow that, and elsewhere, its process group and those that carry its mark (where there is a /proc). If
     this process is killed, they are killed too. `note` gets the command's token and 0 before it starts, then its
     process id. Raises OSError if bash cannot be started.
     """
-    bash = "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/bash"
-    token = secrets.token_hex(16)
+    token = new_token()
     note(token, 0)
     life, alive = os.pipe()
     output, printed = os.pipe()
     try:
         try:
-            process = subprocess.Popen(  # noqa: S603  # running commands is what this tool is for
-                [bash, "--norc", "--noprofile", "-c", _GUARDED, "interlock", str(life), token, bash, command.text],
-                cwd=command.directory,
-                env=command.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=printed,
-                pass_fds=(life,),
-                start_new_session=True,
-            )
+            started = start(command, printed, life, token)
         finally:
             os.close(life)
             os.close(printed)
-        note(token, process.pid)
-        running = _Running(process, output, capture, token)
-        ending = running.watch(limits, cancelled)
-        status = process.poll()
-        left, gone = running.stop()
+        note(token, started.pid)
+        running = _Running(started, output, capture)
+        try:
+            ending = running.watch(limits, cancelled)
+            status = started.poll()
+            left, gone = running.stop()
+        finally:
+            started.close()
     finally:
         os.close(alive)
         os.close(output)

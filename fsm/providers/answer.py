@@ -27,7 +27,7 @@ class Answer:
         self._start = b""
         self._other: bytearray | None = None
         """A body that is no event stream."""
-        self._events = 0
+        self._events = False
         self._reader = Reader()
         self._halves = Halves()
 
@@ -90,22 +90,22 @@ class Answer:
 
     def _take(self, events: list[Event]) -> list[Delta]:
         deltas: list[Delta] = []
-        fold = self._fold
+        fold, read, add = self._fold, self._reader.read, self._fold.add
         for name, data in events:
             if fold.done:
                 break
-            if data == DONE:
+            if data.startswith(DONE):
                 fold.end()
                 break
             try:
-                chunk = self._reader.read(data)
+                chunk = read(data)
             except NotReadable as unreadable:
                 raise NotJSON(None, f"the stream holds a line that is {unreadable}: {quoted(data)}") from None
-            self._events += 1
+            self._events = True
             if isinstance(chunk, dict):
-                if (error := chunk.get("error")) or name == "error":
-                    raise of_event(error or chunk)
-                deltas += fold.add(chunk, data)
+                if name == b"error" or chunk.get("error"):
+                    raise of_event(chunk.get("error") or chunk)
+                deltas += add(chunk, data)
         if self._reader.lenient:
             deltas = self._halves.joined(deltas)
         return _words(deltas) if fold.whole or fold.done else deltas
@@ -121,7 +121,7 @@ class Answer:
                 raise of_event(error)
             deltas = self._fold.complete(whole)
             if deltas is not None:
-                self._events = 1
+                self._events = True
                 return self._halves.joined(deltas)
         raise _no_completion(body)
 

@@ -29,10 +29,10 @@ class OpenBlock:
     """Those of them that are text, in pieces, such as a signature."""
     others: int = 0
     """Deltas of other kinds than words and arguments."""
+    kind: str = attrs.field(init=False)
 
-    @property
-    def kind(self) -> str:
-        return str(self.start.get("type"))
+    def __attrs_post_init__(self) -> None:
+        self.kind = str(self.start.get("type"))
 
     @property
     def pieces(self) -> int:

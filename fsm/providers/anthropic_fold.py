@@ -66,9 +66,9 @@ class MessagesFold:
         return self._message(body)
 
     def add(self, chunk: Chunk, raw: bytes) -> list[Delta]:
-        match chunk.get("type"):
-            case "content_block_delta":
-                return self._delta(chunk)
+        if (kind := chunk.get("type")) == "content_block_delta":
+            return self._delta(chunk)
+        match kind:
             case "content_block_stop":
                 return self._end_block(chunk.get("index"))
             case "content_block_start":
@@ -134,6 +134,10 @@ class MessagesFold:
         block = self._blocks.get(index) if isinstance(index, int) else None
         if block is None or not isinstance(delta, dict):
             return []
+        if block.kind == "text" and (words := delta.get("text")) and isinstance(words, str) and len(delta) == 2:
+            block.text.append(words)  # nearly all of a long answer
+            self._seen = True
+            return [TextDelta(words)]
         return self._shown(block, block.add(delta))
 
     def _end_block(self, index: JSON) -> list[Delta]:

@@ -1,5 +1,6 @@
 """Bytes to server-sent events, by the WHATWG rules where they matter and lenient where servers are sloppy."""
 
+import re
 from typing import Final
 
 MAX_EVENT: Final = 16 * 2**20
@@ -7,10 +8,10 @@ MAX_EVENT: Final = 16 * 2**20
 MAX_STREAM: Final = 64 * 2**20
 """Bytes of one answer that are read at most (our choice)."""
 _BOM: Final = b"\xef\xbb\xbf"
-_FIELD: Final = b"data: "
-_NAME: Final = b"event: "
+_PLAIN: Final = re.compile(rb"(?:\A|(?<=\n\n))(?:event: ([^\n]*)\n)?data: ([^\s][^\n]*)(?:\n\n|\Z)")
+"""A whole event as nearly every server writes it."""
 
-Event = tuple[str, bytes]
+Event = tuple[bytes, bytes]
 """(name, data). The name is empty unless the server gave one."""
 
 
@@ -62,18 +63,12 @@ class Decoder:
         if self._first and block:
             self._first = False
             block = block.removeprefix(_BOM)
+        plain: list[Event] = _PLAIN.findall(block)
+        if len(plain) == block.count(b"\n\n") + 1:
+            return plain  # each event is one match, all of it
         found: list[Event] = []
         for event in block.split(b"\n\n"):
-            if event.startswith(_FIELD) and b"\n" not in event:
-                if payload := event[6:].strip():
-                    found.append(("", payload))
-            elif event:
-                head, _, rest = event.partition(b"\n")
-                if head.startswith(_NAME) and rest.startswith(_FIELD) and b"\n" not in rest:
-                    if payload := rest[6:].strip():
-                        found.append((head[7:].decode("utf-8", "replace"), payload))
-                else:
-                    _by_line(event, found)
+            _by_line(event, found)
         return found
 
     def _hold(self, chunk: bytes) -> None:
@@ -92,14 +87,14 @@ class Decoder:
 
 
 def _by_line(event: bytes, found: list[Event]) -> None:
-    name = ""
+    name = b""
     data: list[bytes] = []
     for line in event.split(b"\n"):
         field, _, value = line.partition(b":")
         if field == b"data":
             data.append(value.removeprefix(b" "))
         elif field == b"event":
-            name = value.removeprefix(b" ").decode("utf-8", "replace")
-    payload = b"\n".join(data)
-    if payload.strip():
+            name = value.removeprefix(b" ")
+    payload = b"\n".join(data).strip()
+    if payload:
         found.append((name, payload))

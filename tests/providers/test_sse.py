@@ -44,16 +44,16 @@ def test_the_events_do_not_depend_on_how_the_network_cut_them(stream, data):
 
 
 def test_an_event_keeps_its_name():
-    assert decode(b"event: error\ndata: a\n\ndata: b\n\n") == [("error", b"a"), ("", b"b")]
+    assert decode(b"event: error\ndata: a\n\ndata: b\n\n") == [(b"error", b"a"), (b"", b"b")]
 
 
 def test_an_event_comes_as_soon_as_it_is_complete():
     decoder = Decoder()
     assert decoder.feed(b"data: a\n") == []
-    assert decoder.feed(b"\n") == [("", b"a")]
-    assert decoder.feed(b"data: b\r\n\r") == [("", b"b")]
+    assert decoder.feed(b"\n") == [(b"", b"a")]
+    assert decoder.feed(b"data: b\r\n\r") == [(b"", b"b")]
     assert decoder.feed(b"\ndata: c") == []
-    assert decoder.feed(b"\n\n") == [("", b"c")]
+    assert decoder.feed(b"\n\n") == [(b"", b"c")]
 
 
 lines = st.lists(st.sampled_from([b"data: x", b"data:y", b": c", b"event: e", b"", b"id: 1", b"data: \xc3\xa9"]))

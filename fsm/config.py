@@ -189,7 +189,7 @@ def _price(value: object) -> Value | None:
         figures = tuple(float(figure) for figure in str(value).strip("[]").split(","))
     except ValueError:
         return None
-    return figures if len(figures) == 3 and all(0 <= figure < float("inf") for figure in figures) else None
+    return figures if len(figures) in (3, 4) and all(0 <= figure < float("inf") for figure in figures) else None
 
 
 def _commands(value: object) -> tuple[str, ...] | None:
@@ -325,7 +325,10 @@ KEYS: Final[Mapping[str, _Kind]] = {
     "budget-cost": _NUMBER,
     "budget-delegated": _COUNT,
     "budget-reserve": _COUNT,
-    "price": _Kind(_price, 'three numbers, such as "1.25,0.125,10": input, cached input, output'),
+    "price": _Kind(
+        _price,
+        'three numbers or four, such as "1.25,0.125,10": input, cached input, output, input that is written to a cache',
+    ),
     "patience": _NUMBER,
     "inactivity": _NUMBER,
     "limits": _Kind(_at_once, "calls at once, such as process = 8 or bash = 1 (as a flag, --limit bash=1)"),

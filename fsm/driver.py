@@ -47,6 +47,7 @@ from states.records import (
     Record,
     RunStarted,
     Source,
+    Spent,
     StopAnswer,
     Summary,
     ToolIntent,
@@ -102,6 +103,7 @@ class Driver:
     _since: tuple[float, float] | None = None
     """The wall clock and the steady one, when this process began."""
     _cancellation: Cancellation | None = None
+    _given_up: Spent | None = None
 
     # --- driving ------------------------------------------------------------------------------------------------
 
@@ -181,7 +183,8 @@ class Driver:
             answers = await self.ahead.stop()
             self._stage(*lost(self.history))
             self._close_calls(answers)
-            self._stage(*before, self._cancellation)
+            spent, self._given_up = self._given_up, None
+            self._stage(*before, attrs.evolve(self._cancellation, spent=spent) if spent else self._cancellation)
         return self.history.closing_event
 
     async def _perform(self) -> None:
@@ -384,6 +387,9 @@ class Driver:
 
     def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
         self.voice.item(item)
+
+    def give_up(self, spent: Spent | None) -> None:
+        self._given_up = spent
 
     def show_progress(self, call: str, text: str) -> None:
         self.voice.progress(call, text)

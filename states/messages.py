@@ -28,12 +28,16 @@ def _count(said: int) -> int:
 
 @attrs.frozen
 class Usage:
-    """Tokens as the provider counted them. `input` includes `cached`; `output` includes `reasoning`."""
+    """Tokens as the provider counted them. `input` includes `cached` and `written`; `output` includes `reasoning`.
+
+    `cached` were read from the provider's cache, `written` were written to it: both have prices of their own.
+    """
 
     input: int = attrs.field(default=0, converter=_count)
     output: int = attrs.field(default=0, converter=_count)
     cached: int = attrs.field(default=0, converter=_count)
     reasoning: int = attrs.field(default=0, converter=_count)
+    written: int = attrs.field(default=0, converter=_count)
 
     @property
     def total(self) -> int:
@@ -45,6 +49,7 @@ class Usage:
             self.output - other.output,
             self.cached - other.cached,
             self.reasoning - other.reasoning,
+            self.written - other.written,
         )
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -53,6 +58,7 @@ class Usage:
             self.output + other.output,
             self.cached + other.cached,
             self.reasoning + other.reasoning,
+            self.written + other.written,
         )
 
 

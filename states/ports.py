@@ -10,7 +10,7 @@ from .ahead import Ahead
 from .history import History
 from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
-from .records import JSON, Entry, HookResult, Judgement, Metadata, Record, Status, Trouble, UserInput
+from .records import JSON, Entry, HookResult, Judgement, Metadata, Record, Spent, Status, Trouble, UserInput
 from .rules import Permit
 
 # --- the provider -----------------------------------------------------------------------------------------------
@@ -54,6 +54,9 @@ class Request:
     tools: Sequence[ToolSpec] = ()
     require_tool: str | None = None
     session: str = ""
+    told: Callable[[Usage, str], None] | None = attrs.field(default=None, eq=False, repr=False)
+    """Is told what a stream that ends without its Reply had used up, by which model: all attempts together. A provider
+    that was told nothing by its server does not call it."""
 
 
 @attrs.frozen
@@ -484,6 +487,9 @@ class Run(Protocol):
 
     def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
         """Show something ephemeral."""
+
+    def give_up(self, spent: Spent | None) -> None:
+        """What the answer under way had cost when it was given up: its cancellation says so."""
 
     def show_progress(self, call: str, text: str) -> None:
         """Show a line that a running tool printed."""

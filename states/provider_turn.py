@@ -1,5 +1,6 @@
 """provider_turn: the model is asked for its next turn, with everything that is durable and nothing else."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final
@@ -11,16 +12,33 @@ from .errors import InterlockError
 from .fallback import replacement
 from .history import History
 from .living import Living
-from .messages import Block, Call
+from .messages import Block, Call, Usage
 from .names import Event
 from .plan import offered
-from .ports import CallReady, Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
+from .ports import CallReady, Outcome, Outside, Provider, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
 from .prestart import Line, lost
-from .records import AssistantTurn, Record, Trouble, TurnDiscarded, TurnFailure
+from .records import AssistantTurn, Record, Spent, Trouble, TurnDiscarded, TurnFailure
 
 PAUSE: Final = 0.5
 """Seconds before an answer that broke off is asked for again; doubled each time, up to `LONGEST` (our choice)."""
 LONGEST: Final = 8.0
+
+
+class Meter:
+    """What the answer under way has used up, as far as its provider said."""
+
+    def __init__(self) -> None:
+        self._usage = Usage()
+        self._model = ""
+
+    def told(self, usage: Usage, model: str) -> None:
+        self._usage, self._model = usage, model
+
+    def spent(self, world: Outside, provider: Provider) -> Spent | None:
+        if self._usage == Usage():
+            return None
+        model = self._model or provider.model
+        return Spent(self._usage, model, world.cost(model, self._usage))
 
 
 async def act(run: Run) -> Outcome:
@@ -29,7 +47,8 @@ async def act(run: Run) -> Outcome:
     history = run.history
     if isinstance(world.tools, Living):
         await world.tools.refresh()
-    request = request_of(history, world.tools.specs)
+    meter = Meter()
+    request = attrs.evolve(request_of(history, world.tools.specs), told=meter.told)
     saw = history.seq
     if history.trouble is not None and history.cuts:
         pause = min(LONGEST, PAUSE * 2 ** (history.cuts - 1))
@@ -42,6 +61,7 @@ async def act(run: Run) -> Outcome:
             async with aclosing(provider.stream(request)) as stream:
                 async for item in stream:
                     if isinstance(item, Reply):
+                        meter.told(item.usage, item.model)
                         cost = world.cost(item.model or provider.model, item.usage)
                         return Outcome(await line.turn(turn_of(item, history, saw, cost)), Event.REPLIED)
                     if isinstance(item, CallReady):
@@ -49,10 +69,14 @@ async def act(run: Run) -> Outcome:
                     else:
                         run.show(item)
         except ProviderTrouble as trouble:
-            failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch)
+            spent = meter.spent(world, provider)
+            failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch, spent)
             dropped = await line.drop(trouble.message)
             ended = given_up(failure, history, history.epoch + len(dropped))
             return Outcome((*dropped, *ended, failure), Event.TURN_FAILED)
+        except asyncio.CancelledError:
+            run.give_up(meter.spent(world, provider))
+            raise
     raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
 
 

@@ -90,8 +90,8 @@ def _prompt(settings: Settings) -> Prompt:
 def _prices(settings: Settings, asked: Provider) -> dict[str, Price]:
     if not settings.price:
         return {}
-    fresh, cached, output = settings.price
-    return {asked.model: Price(fresh, cached, output)}
+    fresh, cached, output, *written = settings.price
+    return {asked.model: Price(fresh, cached, output, written=written[0] if written else None)}
 
 
 def _check_limits(limits: Limits, names: list[str]) -> None:

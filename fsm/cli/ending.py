@@ -21,6 +21,7 @@ def end(settings: Settings, result: Result, waiting: Sequence[CallState], questi
     session = result.session_id
     reason = "" if result.status is RunStatus.SUCCEEDED else f" ({result.reason})"
     spent = f"{result.turns} turns, {result.tool_calls} calls, {result.usage.total} tokens"
+    spent += f", {result.cost:.4f} USD" if result.cost else ""
     say(f"{result.status}{reason}: session {session}, {spent}", _STYLES[result.status])
     for question in questions:
         say(question.shows)

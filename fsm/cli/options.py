@@ -90,7 +90,9 @@ def limits(function: Function) -> Function:
             click.option("--budget-cost", type=float, metavar="USD", help="US dollars at list prices."),
             click.option("--budget-delegated", type=int, metavar="N", help="Runs given to other agents."),
             click.option("--budget-reserve", type=int, metavar="N", help="Tokens kept for a summary by the model."),
-            click.option("--price", metavar="IN,CACHED,OUT", help="The model's, in US dollars per million tokens."),
+            click.option(
+                "--price", metavar="IN,CACHED,OUT[,WRITTEN]", help="The model's, in US dollars per million tokens."
+            ),
         ),
     )
 

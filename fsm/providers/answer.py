@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from states.messages import Usage
 from states.ports import CallReady, Reply
 from states.records import Trouble
 
@@ -40,6 +41,15 @@ class Answer:
     def pieces(self) -> int:
         """How much of the answer came: it grows as long as the answer does."""
         return self._fold.pieces
+
+    @property
+    def usage(self) -> Usage:
+        """What was counted so far."""
+        return self._fold.usage
+
+    @property
+    def model(self) -> str:
+        return self._fold.model
 
     @property
     def whole(self) -> bool:

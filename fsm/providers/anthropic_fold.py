@@ -53,6 +53,14 @@ class MessagesFold:
         return len(self._blocks) + sum(block.pieces for block in self._blocks.values())
 
     @property
+    def usage(self) -> Usage:
+        return self._count()
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
     def whole(self) -> bool:
         return bool(self._stop)
 
@@ -167,7 +175,7 @@ class MessagesFold:
     def _count(self) -> Usage:
         """Anthropic counts what the cache gave and took beside the input."""
         usage = self._usage
-        cached = count(usage, "cache_read_input_tokens")
-        sent = count(usage, "input_tokens") + cached + count(usage, "cache_creation_input_tokens")
+        cached, written = count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens")
+        sent = count(usage, "input_tokens") + cached + written
         thought = count(usage.get("output_tokens_details"), "thinking_tokens")
-        return Usage(sent, count(usage, "output_tokens"), cached, thought)
+        return Usage(sent, count(usage, "output_tokens"), cached, thought, written)

@@ -2,6 +2,7 @@
 
 from typing import Final, Protocol
 
+from states.messages import Usage
 from states.ports import CallReady, ReasoningDelta, Reply, TextDelta
 from states.records import JSON, Trouble
 
@@ -28,6 +29,14 @@ class Fold(Protocol):
     @property
     def pieces(self) -> int:
         """How much of the answer came: it grows as long as the answer does. Asked for rarely."""
+
+    @property
+    def usage(self) -> Usage:
+        """What was counted so far: nothing, where the provider counts at the end."""
+
+    @property
+    def model(self) -> str:
+        """The model that answers, as its provider calls it; empty while it has not said."""
 
     @property
     def whole(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Final, TypedDict, Unpack
 import httpx
 
 from fsm.redact import Redactor
+from states.messages import Usage
 from states.ports import ProviderTrouble, Request, RetryNotice, StreamItem
 from states.records import Trouble
 
@@ -119,7 +120,7 @@ class HttpProvider:
         """Deltas and calls, then exactly one Reply, with its connection already given back. Raises ProviderTrouble."""
         async with self._lanes.use(request.session) as lane:
             body = lane.encoder.body(request)
-            patience = Patience(self._patience, self._rng)
+            patience, used = Patience(self._patience, self._rng), Usage()
             while True:
                 hold = self._traffic.admit(self._clock(), len(body))
                 if hold is not None and (notice := self._held(hold, patience, len(body))) is not None:
@@ -155,6 +156,9 @@ class HttpProvider:
                         fault = error
                     finally:
                         silence.close()
+                        if request.told is not None and (counted := answer.usage).total:
+                            used += counted
+                            request.told(used, answer.model)
                         if response is not None:
                             await response.aclose()
                 self._remember(fault, response)

@@ -61,6 +61,14 @@ class ChatFold:
         return len(self._text) + len(self._refusal) + len(self._reasoning) + self._calls.pieces
 
     @property
+    def usage(self) -> Usage:
+        return _usage(self._usage)
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
     def whole(self) -> bool:
         return bool(self._finish) and self._finish not in BROKEN
 
@@ -175,4 +183,5 @@ def _usage(usage: Mapping[str, JSON]) -> Usage:
     reasoning = count(usage.get("completion_tokens_details"), "reasoning_tokens")
     if reasoning and count(usage, "total_tokens") == sent + output + reasoning:
         output += reasoning  # xAI counts reasoning beside the output
-    return Usage(sent, output, cached, reasoning)
+    written = count(usage.get("prompt_tokens_details"), "cache_write_tokens")  # OpenRouter's
+    return Usage(sent, output, cached, reasoning, written)

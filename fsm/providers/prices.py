@@ -18,7 +18,8 @@ _SNAPSHOT: Final = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
 class Price:
     """US dollars per million tokens, list prices for standard processing, and where and when they were read.
 
-    Not in it: batch and priority tiers, long-context surcharges, what writing to a cache costs, servers' own tools.
+    `written` is for input that is written to the provider's cache (for five minutes, which is what we ask for); None:
+    as any input. Not in it: batch and priority tiers, long-context surcharges, servers' own tools.
     """
 
     input: float
@@ -26,11 +27,13 @@ class Price:
     output: float
     source: str = "the caller"
     as_of: date = date.min
+    written: float | None = None
 
     def of(self, usage: Usage) -> float:
-        """US dollars for this much; cached input at its own price."""
-        fresh = max(0, usage.input - usage.cached)
-        return (fresh * self.input + usage.cached * self.cached + usage.output * self.output) / MILLION
+        """US dollars for this much; input that was read from or written to a cache at its own price."""
+        fresh = max(0, usage.input - usage.cached - usage.written)
+        written = usage.written * (self.input if self.written is None else self.written)
+        return (fresh * self.input + usage.cached * self.cached + written + usage.output * self.output) / MILLION
 
 
 OPENAI: Final = "openai.com/api/pricing"
@@ -39,32 +42,39 @@ DEEPSEEK: Final = "api-docs.deepseek.com/quick_start/pricing"
 AS_OF: Final = date(2025, 9, 30)
 """The providers' pages showed these figures then, to the best of our knowledge; look there before you rely on one."""
 
+Figures = tuple[float, ...]
+"""Input, cached, output, and, where it is not as input, written."""
+_LISTED: Final[Mapping[str, Mapping[str, Figures]]] = {
+    OPENAI: {
+        "gpt-5": (1.25, 0.125, 10.0),
+        "gpt-5-mini": (0.25, 0.025, 2.0),
+        "gpt-5-nano": (0.05, 0.005, 0.4),
+        "gpt-4.1": (2.0, 0.5, 8.0),
+        "gpt-4.1-mini": (0.4, 0.1, 1.6),
+        "gpt-4.1-nano": (0.1, 0.025, 0.4),
+        "gpt-4o": (2.5, 1.25, 10.0),
+        "gpt-4o-mini": (0.15, 0.075, 0.6),
+        "o3": (2.0, 0.5, 8.0),
+        "o4-mini": (1.1, 0.275, 4.4),
+    },
+    ANTHROPIC: {
+        "claude-opus-4-1": (15.0, 1.5, 75.0, 18.75),
+        "claude-opus-4": (15.0, 1.5, 75.0, 18.75),
+        "claude-sonnet-4-5": (3.0, 0.3, 15.0, 3.75),
+        "claude-sonnet-4": (3.0, 0.3, 15.0, 3.75),
+        "claude-3-7-sonnet": (3.0, 0.3, 15.0, 3.75),
+        "claude-3-5-haiku": (0.8, 0.08, 4.0, 1.0),
+    },
+    DEEPSEEK: {"deepseek-chat": (0.28, 0.028, 0.42), "deepseek-reasoner": (0.28, 0.028, 0.42)},
+}
+
+
+def _price(source: str, fresh: float, cached: float, output: float, written: float | None = None) -> Price:
+    return Price(fresh, cached, output, source, AS_OF, written)
+
+
 PRICES: Final = {
-    name: Price(*figures, source, AS_OF)
-    for source, models in {
-        OPENAI: {
-            "gpt-5": (1.25, 0.125, 10.0),
-            "gpt-5-mini": (0.25, 0.025, 2.0),
-            "gpt-5-nano": (0.05, 0.005, 0.4),
-            "gpt-4.1": (2.0, 0.5, 8.0),
-            "gpt-4.1-mini": (0.4, 0.1, 1.6),
-            "gpt-4.1-nano": (0.1, 0.025, 0.4),
-            "gpt-4o": (2.5, 1.25, 10.0),
-            "gpt-4o-mini": (0.15, 0.075, 0.6),
-            "o3": (2.0, 0.5, 8.0),
-            "o4-mini": (1.1, 0.275, 4.4),
-        },
-        ANTHROPIC: {
-            "claude-opus-4-1": (15.0, 1.5, 75.0),
-            "claude-opus-4": (15.0, 1.5, 75.0),
-            "claude-sonnet-4-5": (3.0, 0.3, 15.0),
-            "claude-sonnet-4": (3.0, 0.3, 15.0),
-            "claude-3-7-sonnet": (3.0, 0.3, 15.0),
-            "claude-3-5-haiku": (0.8, 0.08, 4.0),
-        },
-        DEEPSEEK: {"deepseek-chat": (0.28, 0.028, 0.42), "deepseek-reasoner": (0.28, 0.028, 0.42)},
-    }.items()
-    for name, figures in models.items()
+    name: _price(source, *figures) for source, models in _LISTED.items() for name, figures in models.items()
 }
 
 

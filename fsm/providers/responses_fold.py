@@ -64,6 +64,14 @@ class ResponsesFold:
         return self._pieces
 
     @property
+    def usage(self) -> Usage:
+        return _usage(self._end.get("usage"))
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    @property
     def whole(self) -> bool:
         return bool(self._end)
 

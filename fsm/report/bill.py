@@ -6,7 +6,7 @@ import attrs
 
 from fsm.providers.prices import price_of
 from states.messages import Usage
-from states.records import AssistantTurn, Entry
+from states.records import AssistantTurn, Cancellation, Entry, Spent, TurnFailure
 
 
 @attrs.frozen
@@ -41,14 +41,21 @@ class Bill:
 
 def bill(entries: Iterable[Entry]) -> Bill:
     turns: dict[str, list[Usage]] = {}
+    lost: dict[str, Usage] = {}
     for entry in entries:
-        if isinstance(entry.record, AssistantTurn):
-            turns.setdefault(entry.record.model, []).append(entry.record.usage)
-    return Bill(tuple(_line(model, used) for model, used in turns.items()))
+        match entry.record:
+            case AssistantTurn(model=model, usage=usage):
+                turns.setdefault(model, []).append(usage)
+            case (
+                TurnFailure(spent=Spent(model=model, usage=usage)) | Cancellation(spent=Spent(model=model, usage=usage))
+            ):
+                lost[model] = lost.get(model, Usage()) + usage
+    return Bill(tuple(_line(model, turns.get(model, []), lost.get(model, Usage())) for model in {**turns, **lost}))
 
 
-def _line(model: str, used: list[Usage]) -> Line:
-    usage = sum(used, Usage())
+def _line(model: str, used: list[Usage], lost: Usage) -> Line:
+    """`lost`: of answers that were given up."""
+    usage = sum(used, lost)
     price = price_of(model)
     if price is None:
         return Line(model, len(used), usage, None)

@@ -3,6 +3,7 @@
 from states.errors import HistoryError
 from states.history import History
 from states.messages import Usage, UserMessage
+from states.records import Spent
 
 
 def need(holds: bool, seq: int, what: str) -> None:
@@ -23,6 +24,12 @@ def pay(history: History, usage: Usage, cost: float | None, model: str) -> None:
         history.unpriced = model or "the model"
     else:
         history.cost += cost
+
+
+def lose(history: History, spent: Spent | None) -> None:
+    """What an answer cost that nobody uses."""
+    if spent is not None:
+        pay(history, spent.usage, spent.cost, spent.model)
 
 
 def forget_turn(history: History) -> None:

@@ -8,7 +8,7 @@ from states.messages import AssistantMessage, UserMessage
 from states.names import RESTING, State
 from states.records import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 
-from .basics import need, pay, say
+from .basics import lose, need, pay, say
 from .prestart import nothing_ahead
 
 GO_ON: Final = "The run was interrupted and is resumed. Go on from where it stopped."
@@ -32,6 +32,8 @@ def _cancellation(history: History, seq: int, record: Cancellation) -> None:
     need(history.state not in RESTING, seq, f"a cancellation in {history.state}")
     nothing_ahead(history, seq)
     history.noted = max(history.noted, record.inbox or 0)
+    need(record.spent is None or history.state is State.PROVIDER_TURN, seq, f"an answer given up in {history.state}")
+    lose(history, record.spent)
     history.closing = 0  # whatever the activity had reported, the cancellation is what happened last
 
 

@@ -10,7 +10,7 @@ from states.names import State
 from states.output import STRUCTURED_OUTPUT, TASK
 from states.records import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
 
-from .basics import forget_candidate, need, pay
+from .basics import forget_candidate, lose, need, pay
 from .prestart import adopt, nothing_ahead
 
 
@@ -49,6 +49,7 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
     need(history.closing == 0, seq, "a second end of one activity")
     nothing_ahead(history, seq)
     history.trouble = record
+    lose(history, record.spent)
     history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT and history.change is None else 0
 
 

@@ -40,7 +40,7 @@ from .runs import (
     UserInput,
 )
 from .sessions import FileChange, Forked, Titled, Undone
-from .turns import AssistantTurn, ProviderChange, Trouble, TurnDiscarded, TurnFailure
+from .turns import AssistantTurn, ProviderChange, Spent, Trouble, TurnDiscarded, TurnFailure
 from .values import JSON, Metadata
 from .verification import Judgement, VerifierResult, VerifierStarted
 
@@ -84,6 +84,7 @@ __all__ = [
     "RunStarted",
     "Settlement",
     "Source",
+    "Spent",
     "Status",
     "StopAnswer",
     "Summary",

@@ -6,6 +6,8 @@ from states.messages import Usage
 from states.names import Event, State
 from states.verdicts import WaitsFor
 
+from .turns import Spent
+
 
 @attrs.frozen
 class Transition:
@@ -24,6 +26,8 @@ class Cancellation:
     reason: str = ""
     inbox: int | None = None
     waits_for: WaitsFor = WaitsFor.RESUME
+    spent: Spent | None = None
+    """Of the answer that was under way."""
 
 
 @attrs.frozen

@@ -37,6 +37,16 @@ class AssistantTurn:
 
 
 @attrs.frozen
+class Spent:
+    """What an answer that was not used had cost by then, as far as its provider had said."""
+
+    usage: Usage
+    model: str = ""
+    cost: float | None = None
+    """US dollars, at the prices that were known then; None where the model has no price."""
+
+
+@attrs.frozen
 class TurnFailure:
     """A provider turn without an answer. `status` is the HTTP status, `message` the server's own words."""
 
@@ -44,6 +54,7 @@ class TurnFailure:
     message: str
     status: int | None = None
     epoch: int = 0
+    spent: Spent | None = None
 
 
 @attrs.frozen

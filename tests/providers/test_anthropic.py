@@ -310,7 +310,7 @@ def test_usage_counts_the_cache_as_input_and_later_counts_win():
     reply, _ = read(
         begun, *ended(input_tokens=20, output_tokens=7, cache_read_input_tokens=None, output_tokens_details=details)
     )
-    assert reply.usage == Usage(1120, 7, 100, 3)
+    assert reply.usage == Usage(1120, 7, 100, 3, 1000)
 
 
 def test_a_body_that_was_not_streamed_is_read_all_the_same(claude, ask):

@@ -128,7 +128,6 @@ PINGS = {
 def test_what_only_says_that_it_is_alive_is_believed_for_a_while(protocol, trouble, ping):
     with serve([*protocol.start, *[piece for _ in range(500) for piece in (0.01, ping)]]) as server:
         caught = trouble(protocol.provider(server, progress=0.1))
-        assert server.hung_up.wait(5)
     assert caught.trouble is Trouble.DOWN
     assert "nothing of an answer for 0.1 s, though bytes kept coming" in caught.message
 
@@ -156,7 +155,6 @@ def test_what_follows_a_told_end_for_ever_delays_nobody(protocol, ask):
     endless = [piece for _ in range(500) for piece in (0.01, b": still here\n\n")]
     with serve([*protocol.start, protocol.says('"hi"'), protocol.end[0], *endless]) as server:
         assert text_of(ask(protocol.provider(server, grace=0.1))[-1].blocks) == "hi"
-        assert server.hung_up.wait(5)
 
 
 @every

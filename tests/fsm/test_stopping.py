@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 from support.bench import Bench, story
+from support.virtual import VirtualClock, run_virtually
 
-from fsm import Budget, RunStatus
+from fsm import Budget, RunStatus, tool
 from fsm import events as ev
 from fsm.audit import audit
 from fsm.checks.stage import StageClock
@@ -101,6 +102,35 @@ def test_a_cancellation_by_note_before_newer_words_stops_the_run_and_keeps_the_w
     assert (first.reason, reads) == ("resume", 1)
     assert second.text == "two"
     assert UserMessage("hello") in bench.asked()
+
+
+def test_a_cancellation_by_another_process_reaches_a_running_tool_within_a_tenth_of_a_second():
+    """At whatever moment between two looks it comes; by the loop's own clock, so that no load can spoil it."""
+
+    async def tale(moment):
+        felt, running, clock = [], asyncio.Event(), asyncio.get_running_loop().time
+
+        @tool
+        async def work() -> str:
+            running.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                felt.append(clock())
+
+        bench = Bench(asks_for(("work", {})), tools=[work], clock=VirtualClock())
+        run = asyncio.create_task(bench.run())
+        await running.wait()
+        await asyncio.sleep(moment)
+        posted = clock()
+        assert await Bench(journal=bench.journal, clock=VirtualClock()).loop.cancel("s")
+        assert (await run).status is RunStatus.SUSPENDED
+        return felt[0] - posted
+
+    delays = [run_virtually(tale(moment / 100)) for moment in range(25)]
+
+    assert max(delays) <= 0.1
+    assert max(delays) > 0, "a note is found by looking; else this shows nothing"
 
 
 def test_a_cancellation_that_nobody_asked_for_is_an_error_and_no_rest():

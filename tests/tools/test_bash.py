@@ -13,6 +13,7 @@ from tools.processes import HIDDEN, LINUX, alive, gone, pids_in
 
 from fsm.tools import Tools
 from fsm.tools.limits import LIMIT
+from fsm.tools.shell import command as command_module
 from fsm.tools.shell.bash import bash_tool
 from fsm.tools.shell.capture import SAVED, Capture
 from states.ports import ToolOutput, ToolRun
@@ -95,56 +96,97 @@ def test_lines_are_shown_as_they_come(bench):
     assert bench.lines == ["one", "two", "10%", "20%", "end"]
 
 
-def test_a_silent_command_is_stopped_with_its_children(bench):
-    command = "echo start; sleep 1000 & echo $! > pids; (sleep 1000 & echo $! >> pids; wait) & echo $$ >> pids; wait"
-    output = bench.run("bash", command=command, timeout_s=0.3)
+class Leaps(list):
+    """Lines as they are shown; after one of `lines`, the clock of commands goes on by some seconds at once."""
+
+    def __init__(self, *lines, seconds=61):
+        super().__init__()
+        self.lines, self.seconds, self.ahead = lines, seconds, 0
+
+    def append(self, line):
+        super().append(line)
+        if line in self.lines:
+            self.ahead += self.seconds
+
+    def monotonic(self):
+        return time.monotonic() + self.ahead
+
+
+@pytest.fixture
+def leap(bench, monkeypatch):
+    def after(*lines, seconds=61):
+        bench.lines = Leaps(*lines, seconds=seconds)
+        monkeypatch.setattr(command_module, "time", bench.lines)
+
+    return after
+
+
+def test_a_silent_command_is_stopped_with_its_children(bench, leap):
+    leap("ready")
+    command = "sleep 1000 & echo $! > pids; (sleep 1000 & echo $! >> pids; echo ready; wait) & echo $$ >> pids; wait"
+    output = bench.run("bash", command=command, timeout_s=60)
 
     assert output.status is Status.ERROR
-    assert output.text.startswith("start\n")
-    assert output.text.endswith("[stopped: no output for 0.3 s; what it did until then remains]")
+    assert output.text.startswith("ready\n")
+    assert output.text.endswith("[stopped: no output for 60 s; what it did until then remains]")
     assert output.metadata == {"command": command, "timed_out": True}
     assert not any(map(alive, pids_in(bench.root, 3)))
 
 
-def test_output_puts_the_timeout_off(bench):
-    output = bench.run("bash", command="for i in 1 2 3 4 5 6; do sleep 0.15; echo $i; done", timeout_s=0.5)
+def test_output_puts_the_timeout_off(bench, leap):
+    """Each line is shown 40 seconds after the one before, by the clock of commands, and read before the next."""
+    leap("1", "2", "3", "4", seconds=40)
+    os.mkfifo(bench.root / "go")
+    there = os.open(bench.root / "go", os.O_RDWR)
+    shown = bench.lines.append
 
-    assert output.status is Status.OK
-    assert output.text.startswith("1\n2\n3\n")
+    def go_on(line):
+        shown(line)
+        os.write(there, b"\n")
+
+    bench.lines.append = go_on
+    output = bench.run("bash", command="for i in 1 2 3 4; do echo $i; read -r _; done < go", timeout_s=60)
+    os.close(there)
+
+    assert (output.status, output.text) == (Status.OK, "1\n2\n3\n4\n[exit status 0]")
+    assert bench.lines.ahead == 160
 
 
-@pytest.mark.parametrize(
-    ("limits", "ending", "late"),
-    [
-        ({"total": 0.3}, "[stopped after 0.3 s; what it did until then remains]", True),
-        (
-            {"output": 200_000},
-            "[stopped: more than 200,000 characters of output; what it did until then remains]",
-            False,
-        ),
-    ],
-)
-def test_a_command_that_never_falls_silent_is_stopped_too(tmp_path, limits, ending, late):
-    tools = Tools([bash_tool(tmp_path, tmp_path / "state", **limits)])
-    command = "while :; do echo y; sleep 0.01; done" if late else "yes"
-    output = asyncio.run(tools.run(ToolRun("bash", {"command": command}, "s:1")))
+def test_a_command_that_never_falls_silent_is_stopped_by_the_ceiling(tmp_path, monkeypatch):
+    lines = Leaps("y")
+    monkeypatch.setattr(command_module, "time", lines)
+    tools = Tools([bash_tool(tmp_path, tmp_path / "state", total=60)])
+    command = "while :; do echo y; sleep 0.01; done"
+    output = asyncio.run(tools.run(ToolRun("bash", {"command": command}, "s:1", lines.append)))
 
     assert output.status is Status.ERROR
-    assert output.text.endswith(ending)
-    assert ("timed_out" in output.metadata) is late
-    assert "exit_status" not in output.metadata
+    assert output.text.endswith("[stopped after 60 s; what it did until then remains]")
+    assert output.metadata == {"command": command, "timed_out": True}
 
 
-def test_a_command_that_ignores_sigterm_is_killed(bench):
-    output = bench.run("bash", command="trap '' TERM; echo $$ > pids; while :; do sleep 0.1; done", timeout_s=0.2)
+def test_a_command_that_prints_without_end_is_stopped_too(tmp_path):
+    tools = Tools([bash_tool(tmp_path, tmp_path / "state", output=200_000)])
+    output = asyncio.run(tools.run(ToolRun("bash", {"command": "yes"}, "s:1")))
 
-    assert "no output for 0.2 s" in output.text
+    said = "[stopped: more than 200,000 characters of output; what it did until then remains]"
+    assert (output.status, output.text.endswith(said)) == (Status.ERROR, True)
+    assert {"timed_out", "exit_status"} & set(output.metadata) == set()
+
+
+def test_a_command_that_ignores_sigterm_is_killed(bench, leap):
+    leap("deaf")
+    output = bench.run(
+        "bash", command="trap '' TERM; echo $$ > pids; echo deaf; while :; do sleep 0.1; done", timeout_s=60
+    )
+
+    assert "no output for 60 s" in output.text
     assert not any(map(alive, pids_in(bench.root, 1)))
 
 
-def test_a_command_may_clean_up_when_it_is_stopped(bench):
+def test_a_command_may_clean_up_when_it_is_stopped(bench, leap):
+    leap("up")
     command = "trap 'echo cleaned > done; echo bye; exit' TERM; echo up; while :; do sleep 0.05; done"
-    output = bench.run("bash", command=command, timeout_s=0.3)
+    output = bench.run("bash", command=command, timeout_s=60)
 
     assert "\nbye\n" in output.text
     assert (bench.root / "done").read_text() == "cleaned\n"
@@ -182,8 +224,9 @@ def test_nothing_outlives_a_command(bench, command):
 
 
 @LINUX
-def test_a_daemon_that_hides_is_ended_by_silence_and_by_the_death_of_its_owner_too(bench):
-    silent = bench.run("bash", command=f"{HIDDEN} sleep 1000", timeout_s=0.5)
+def test_a_daemon_that_hides_is_ended_by_silence_and_by_the_death_of_its_owner_too(bench, leap):
+    leap("ready")
+    silent = bench.run("bash", command=f"{HIDDEN} echo ready; sleep 1000", timeout_s=60)
     first = pids_in(bench.root, 1)
 
     assert silent.metadata["timed_out"]

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
 
 import attrs
 import pytest
+from support.virtual import run_virtually
 
 from fsm.tools import Injected, ToolContext, ToolError, Tools, tool
 from states.errors import ConfigError
@@ -573,7 +574,7 @@ def test_what_is_no_time_is_refused(name, given):
 def test_a_silent_tool_is_stopped_and_what_it_had_shown_is_kept():
     stopped = []
 
-    @tool(quiet=0.02)
+    @tool(quiet=60)
     async def hang(context: ToolContext) -> None:
         context.progress("begun")
         try:
@@ -581,30 +582,30 @@ def test_a_silent_tool_is_stopped_and_what_it_had_shown_is_kept():
         finally:
             stopped.append(True)
 
-    output = run(hang)
+    output = run_virtually(hang.run(ToolRun("hang", {}, "s:1")))
 
     assert output.status is Status.ERROR
-    assert output.text.startswith("Error: stopped: no progress for 0.02 s. What it did until then remains.")
+    assert output.text.startswith("Error: stopped: no progress for 60 s. What it did until then remains.")
     assert output.text.endswith("begun")
     assert stopped == [True]
 
 
 def test_progress_puts_the_end_off_up_to_the_ceiling():
-    @tool(quiet=60, total=0.05)
+    @tool(quiet=60, total=600)
     async def busy(context: ToolContext) -> None:
         while True:
             context.progress("still here")
-            await asyncio.sleep(0)
+            await asyncio.sleep(1)
 
-    @tool(quiet=0.2)
+    @tool(quiet=60)
     async def patient(context: ToolContext) -> str:
-        for number in range(5):
+        for number in range(100):
             context.progress(f"{number}")
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(59)
         return "done"
 
-    assert "60 s or 0.05 s in all" in run(busy).text
-    assert run(patient) == ToolOutput(Status.OK, "done")
+    assert "60 s or 600 s in all" in run_virtually(busy.run(ToolRun("busy", {}, "s:1"))).text
+    assert run_virtually(patient.run(ToolRun("patient", {}, "s:1"))) == ToolOutput(Status.OK, "done")
 
 
 def test_a_silent_thread_is_asked_to_stop_and_what_it_returns_counts():

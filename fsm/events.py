@@ -15,6 +15,8 @@ from states.records import (
     Delegated,
     DelegationEnded,
     Entry,
+    HookOutcome,
+    HookResult,
     Judgement,
     Metadata,
     Prestart,
@@ -221,6 +223,18 @@ class VerifierEnd:
 
 
 @attrs.frozen
+class HookAnswered:
+    """A hook of the host answered: about `call`, or, where that is empty, about the run's end."""
+
+    seq: int
+    call: str
+    event: str
+    hook: str
+    outcome: HookOutcome
+    said: str
+
+
+@attrs.frozen
 class Ruled:
     seq: int
     gate: str
@@ -271,6 +285,7 @@ Event = (
     | AgentEnd
     | VerifierStart
     | VerifierEnd
+    | HookAnswered
     | Ruled
     | Moved
     | Interrupted
@@ -317,6 +332,8 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
             return VerifierStart(seq, gate, verifier)
         case VerifierResult() as said:
             return VerifierEnd(seq, said.gate, said.judgement, said.said, said.unavailable)
+        case HookResult() as told:
+            return HookAnswered(seq, told.call, told.event, told.hook, told.outcome, told.said)
         case Cancellation(reason=reason):
             return Interrupted(seq, reason)
         case Verdict(gate=gate, ruling=ruling):

@@ -35,6 +35,7 @@ from gates.provider_answers import provider_answers
 from gates.provider_kept import provider_kept
 from gates.questions_answered import questions_answered
 from gates.receipt_holds import ReceiptHolds
+from gates.stop_allowed import stop_allowed
 from gates.text_is_new import text_is_new
 from gates.tools_work import tools_work
 from gates.turn_ended import turn_ended
@@ -69,7 +70,7 @@ AT_CANDIDATE: Final[Gates] = (
     intent_carried_out,
 )
 AT_VERIFY: Final[Gates] = (independently_verified, checks_passed)
-AT_STOP: Final[Gates] = (late_inputs_answered,)
+AT_STOP: Final[Gates] = (stop_allowed, late_inputs_answered)
 JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
 """Where a candidate is judged, in this order."""
 

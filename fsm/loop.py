@@ -19,7 +19,7 @@ from states.history import History
 from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
-from states.ports import Claim, Clock, FollowUp, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
+from states.ports import Claim, Clock, FollowUp, Hooks, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
 from states.records import JSON, Failed, Record, RunStarted, UserInput
 from states.rules import Rules
 
@@ -30,6 +30,7 @@ from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
 from .graph import GRAPH, Graph
+from .host import Unheard, as_hooks
 from .limits import NO_LIMITS, Limits
 from .offered import as_only, offered
 from .opening import Opening
@@ -47,7 +48,6 @@ from .setup import (
     as_chain,
     as_crew,
     as_defer,
-    as_hooks,
     as_journal,
     as_permission,
     as_prestart,
@@ -102,7 +102,8 @@ class Loop(Sessions):
         A session keeps those that it began with.
     on_approval: answers approvals while the run goes on (takes an `ApprovalRequest`, gives an `ApprovalAnswer`, True,
         False, or None to leave it open); without it the run rests.
-    hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call.
+    hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call; `Stop` and
+        `SubagentStop`, asked before a run may end as a success. Or a `states.ports.Hooks`.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     defer: names and patterns of tools of which the model sees names only, until it loads their schemas (`tool_search`).
     output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
@@ -136,7 +137,7 @@ class Loop(Sessions):
         permission: Permission | str = Permission.FULL,
         rules: Rules | Mapping[str, Iterable[str]] | None = None,
         on_approval: Approver | None = None,
-        hooks: "Iterable[Hook]" = (),
+        hooks: "Iterable[Hook] | Hooks" = (),
         only: Iterable[str] | None = None,
         defer: Iterable[str] = (),
         system: str | Path = BASE,
@@ -187,8 +188,8 @@ class Loop(Sessions):
         self._defer = (*as_defer(defer, None if lineage else self._tools), *names_of_deferred(servers))
         self._rules = as_rules(rules, None if lineage else self._tools.specs)
         self._on_approval = on_approval
-        self._given_hooks = tuple(hooks)
-        self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets)
+        self._given_hooks = tuple(hooks) if isinstance(hooks, Iterable) else hooks
+        self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets, graph)
         self._verifier = as_verifier(verifier, self._verifier_loop)
         self._to_close = providers_of(self._providers, verifier, self._crew)
 
@@ -302,7 +303,8 @@ class Loop(Sessions):
         """A loop for whoever verifies a run of ours."""
         from .agents.verifier import Eyes
 
-        return self._below(agent, lineage, caller, Eyes(self._offered_to(caller), caller), prompt=BARE)
+        eyes = Eyes(self._offered_to(caller), caller)
+        return self._below(agent, lineage, caller, eyes, prompt=BARE, hooks=Unheard(self._hooks))
 
     def _offered_to(self, caller: History) -> Toolbox:
         """What a run of ours may use at most, and so whatever works for it."""
@@ -317,6 +319,7 @@ class Loop(Sessions):
         agents: "tuple[Agent, ...]" = (),
         *,
         prompt: Prompt,
+        hooks: Hooks | None = None,
     ) -> "Loop":
         from .agents.agent import narrower, within
 
@@ -330,7 +333,7 @@ class Loop(Sessions):
             permission=narrower(caller.permission, agent.permission or caller.permission),
             rules=caller.rules,
             on_approval=self._on_approval,
-            hooks=self._given_hooks,
+            hooks=hooks or self._given_hooks,
             system=agent.prompt,
             prompt=prompt,
             defer=self._defer if agent.tools is None else (),

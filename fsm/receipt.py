@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from states.records import Entry, Evidence, Finalized, OutputAccepted, Verdict
+from states.records import Entry, Evidence, Finalized, HookOutcome, HookResult, OutputAccepted, Verdict
 
 
 def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
@@ -20,6 +20,10 @@ def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
             )
         if isinstance(shown, OutputAccepted):
             lines.append(f"the output that {shown.call} handed in, schema {shown.schema[:12]}: record [{seq}]")
+        if isinstance(shown, HookResult):
+            no_vote = shown.outcome is HookOutcome.FAILED
+            did = "had no vote" if no_vote else "allowed it"
+            lines.append(f"the {shown.event} hook {shown.hook} {did}: record [{seq}]")
     if receipt.revision:
         lines.append(f"the workspace is still what was checked: revision {receipt.revision[:12]}")
     passed = ", ".join(gate.gate for gate in gates if isinstance(gate, Verdict))

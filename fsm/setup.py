@@ -13,17 +13,15 @@ from states.contract import Contract, Permission, Verify
 from states.errors import ConfigError
 from states.output import schema_digest
 from states.plan import SUBMIT_PLAN
-from states.ports import Hooks, Journal, Provider, Toolbox, ToolSpec, Verifier, Workspace
+from states.ports import Journal, Provider, Toolbox, ToolSpec, Verifier, Workspace
 from states.rules import Rules
 
 from .offered import LATER
 from .output import Wanted
-from .world import NoHooks
 
 if TYPE_CHECKING:
     from .agents import Agent
     from .agents.crew import Crew, MakeLoop
-    from .hooks.hook import Hook
 
 STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
@@ -214,29 +212,6 @@ def as_prestart(names: Iterable[str], tools: Toolbox) -> frozenset[str]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
-
-
-def as_hooks(hooks: "Iterable[Hook]", directory: str, secrets: Iterable[str]) -> Hooks:
-    """Whoever answers for hooks; commands do not get the secrets. Raises ConfigError for what is none."""
-    found = tuple(hooks)
-    if not found:
-        return NoHooks()
-    from .hooks.hook import PostToolUse, PreToolUse
-    from .hooks.runner import HookRunner
-    from .tools.shell.bash import SECRETS
-
-    for hook in found:
-        if not isinstance(hook, PreToolUse | PostToolUse):
-            raise ConfigError(f"{hook!r} is no hook; make it with PreToolUse(...) or PostToolUse(...)")
-    return HookRunner(found, directory or str(Path.cwd()), (*SECRETS, *hidden_of(secrets)))
-
-
-def hidden_of(secrets: Iterable[str]) -> tuple[str, ...]:
-    """Variables whose value is one of the secrets: a command does not get them."""
-    import os
-
-    known = set(secrets)
-    return tuple(name for name, value in os.environ.items() if value in known)
 
 
 def as_rules(rules: Rules | Mapping[str, Iterable[str]] | None, specs: Iterable[ToolSpec] | None) -> Rules:

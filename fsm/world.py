@@ -5,6 +5,7 @@ from pathlib import Path
 
 import attrs
 
+from states.history import History
 from states.messages import Usage
 from states.ports import Claim, Clock, Hooks, Journal, Provider, Toolbox, ToolOutput, ToolRun, Verifier, Workspace
 from states.records import JSON, HookResult
@@ -25,6 +26,9 @@ class NoHooks:
 
     async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
         return output
+
+    async def stopping(self, history: History) -> tuple[HookResult, ...]:
+        return ()
 
 
 @attrs.frozen

@@ -18,6 +18,10 @@ RETRIES: Final = 3
 """Receipts that a late change of the workspace, or a late input, made void, per run."""
 
 MOVED: Final = "The workspace changed after the checks had passed. Run the required checks again on it as it is now."
+UNSEEN: Final = (
+    "The workspace changed after the hooks of the host had allowed you to stop. Look at what it is now, then give your "
+    "final answer again."
+)
 
 
 class ReceiptHolds(Gate):
@@ -39,8 +43,10 @@ class ReceiptHolds(Gate):
             return Fail("unjustified", f"the receipt names no pass of {', '.join(unproven)}")
         if not history.inputs_answered:  # the run was lost after the seal and resumed with new words
             return self._again(history, "a newer input waits for an answer", "", None)
-        if receipt.revision != history.verification.revision:
+        if history.verification.revision not in ("", receipt.revision):
             return self._again(history, "the workspace changed after the checks", MOVED, "bash")
+        if history.stopped_on not in ("", receipt.revision):
+            return self._again(history, "the workspace changed after the stop hooks were asked", UNSEEN, None)
         if history.output is not None and history.output.accepted.revision not in ("", receipt.revision):
             return self._again(history, "the workspace changed after the output was accepted", STALE, STRUCTURED_OUTPUT)
         return Pass(cites=(*receipt.verdicts, *receipt.evidence))

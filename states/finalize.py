@@ -9,7 +9,8 @@ from .verify import revision
 
 
 async def act(run: Run) -> Outcome:
-    return Outcome((receipt(run.history, await revision(run)),), Event.FINALIZED)
+    seen = bool(run.history.stopped_on)
+    return Outcome((receipt(run.history, await revision(run, seen=seen)),), Event.FINALIZED)
 
 
 def receipt(history: History, revision: str) -> Finalized:

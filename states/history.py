@@ -243,6 +243,8 @@ class History:
     same_text: int = 0
     """How many candidates in a row said the same (0: there is none yet)."""
     verification: Verification | None = None
+    stop_hooks: tuple[tuple[int, HookResult], ...] = ()
+    """What hooks said about its stop, with the sequence numbers."""
     stop_answer: StopAnswer | None = None
     receipt: Finalized | None = None
     verdicts: dict[str, tuple[int, Ruling]] = attrs.field(factory=dict)
@@ -294,6 +296,11 @@ class History:
     def inputs_answered(self) -> bool:
         """The last turn's request contained every input that is in the journal."""
         return self.turn is not None and self.last_input <= self.turn.saw
+
+    @property
+    def stopped_on(self) -> str:
+        """The workspace's revision when stop hooks had answered about this candidate; empty if nobody was asked."""
+        return self.stop_hooks[-1][1].revision if self.stop_hooks else ""
 
     @property
     def owed(self) -> tuple[str, ...]:

@@ -382,7 +382,10 @@ class Outcome:
 
 
 class Hooks(Protocol):
-    """What the host has to say about calls, before and after they run. None of it raises, a cancellation aside."""
+    """What the host has to say about calls, before and after they run, and about a run's end.
+
+    None of it raises, a cancellation aside.
+    """
 
     def watches(self, name: str) -> bool:
         """Whether calls of this tool are put before a hook."""
@@ -392,6 +395,12 @@ class Hooks(Protocol):
 
     async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
         """The output as hooks leave it."""
+
+    async def stopping(self, history: History) -> tuple[HookResult, ...]:
+        """What hooks say to a run whose candidate is about to be its end; nothing if none watches that.
+
+        The first that refuses is the last that is asked.
+        """
 
 
 class Outside(Protocol):

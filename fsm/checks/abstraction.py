@@ -16,8 +16,9 @@ from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
 from states.output import STRUCTURED_OUTPUT
+from states.verdicts import Pass, Ruling
 
-from .claims import UNFINISHED, spent
+from .claims import UNFINISHED, refused, spent
 from .world import ANNOUNCED, REPEATED
 
 EPOCHS: Final = 1
@@ -112,6 +113,10 @@ def _call(state: CallState) -> Hashable:
     )
 
 
+def _cited(ruling: Ruling) -> tuple[int, ...]:
+    return ruling.cites if isinstance(ruling, Pass) else ()
+
+
 def _judgement(history: History) -> Hashable:
     """Candidate, evidence, verification, seal and receipt, by what they say about each other."""
     now = history.verification.revision if history.verification else None
@@ -126,7 +131,9 @@ def _judgement(history: History) -> Hashable:
         receipt.candidate == history.candidate,
         receipt.revision == now,
         tuple(name for name, (seq, _) in history.verdicts.items() if seq in receipt.verdicts),
-        len(receipt.evidence),
+        {seq for _, ruling in history.verdicts.values() for seq in _cited(ruling)} <= set(receipt.evidence),
     )
     seen = tuple((name, found.revision) for name, (_, found) in history.findings.items())
-    return history.candidate > 0, now, shown, words, seen, history.stop_answer is not None, passed, named
+    asked = history.state is State.STOP_HOOK and history.closing == 0 and bool(history.stop_hooks)
+    stops = asked, refused(history), history.stopped_on not in ("", now)
+    return history.candidate > 0, now, shown, words, seen, stops, history.stop_answer is not None, passed, named

@@ -187,6 +187,10 @@ class Chooser(Deeds):
                 if self.history.contract.verify is Verify.ALWAYS
             ),
             *(
+                Choice(f"the next stop hook {does}", partial(self.refusals.append, said))
+                for does, said in (("refuses", "not yet"), ("allows it", ""))
+            ),
+            *(
                 Choice(f"the next commit fails: {fault}", partial(self.faults.append, fault))
                 for fault in (Fault.REFUSED, Fault.LOST, Fault.KEPT)
             ),

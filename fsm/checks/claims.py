@@ -17,6 +17,7 @@ from states.output import STRUCTURED_OUTPUT, schema_digest
 from states.provider_turn import request_of
 from states.records import (
     AssistantTurn,
+    HookOutcome,
     Prestart,
     PrestartsDropped,
     ProviderChange,
@@ -67,6 +68,11 @@ def spent(history: History) -> bool:
     )
 
 
+def refused(history: History) -> bool:
+    """Whether a stop hook refused the candidate that is judged."""
+    return any(said.outcome is HookOutcome.DENIED for _, said in history.stop_hooks)
+
+
 # --- success ----------------------------------------------------------------------------------------------------
 
 
@@ -77,7 +83,9 @@ def success_has_a_receipt(before: History, move: Move, now: History) -> str | No
     receipt, verification = now.receipt, now.verification
     if receipt is None or receipt.candidate != now.candidate or not now.candidate:
         return "there is no receipt for the last candidate"
-    if verification is None or verification.candidate != now.candidate or verification.revision != receipt.revision:
+    if verification is None or verification.candidate != now.candidate:
+        return "what the receipt rests on was not verified"
+    if verification.revision not in ("", receipt.revision):
         return "the receipt's workspace is not the verified one"
     if now.stop_answer is None or now.stop_answer.candidate != now.candidate:
         return "the inbox was not sealed for this candidate"
@@ -173,6 +181,17 @@ def success_is_no_plan(before: History, move: Move, now: History) -> str | None:
     """A run that only plans is not done. Claimed of tables that have a gate for planning."""
     planning = now.permission is Permission.PLAN
     return "a plan is called done" if planning and _entered(move, State.SUCCEEDED) else None
+
+
+def success_is_not_refused(before: History, move: Move, now: History) -> str | None:
+    """No stop hook refused it, and the workspace is the one that they saw. Claimed of tables that ask stop hooks."""
+    if not _entered(move, State.FINALIZE, State.SUCCEEDED):
+        return None
+    if refused(now):
+        return "a stop hook refused it"
+    ended = now.state is State.SUCCEEDED and now.receipt is not None
+    seen = {said.revision for _, said in now.stop_hooks if said.revision}
+    return "the stop hooks saw another workspace" if ended and now.receipt and seen - {now.receipt.revision} else None
 
 
 # --- moves ------------------------------------------------------------------------------------------------------
@@ -401,7 +420,7 @@ def rests_are_explained(before: History, move: Move, now: History) -> str | None
         WaitsFor.BUDGET: not spent(now),
         WaitsFor.PROVIDER: now.trouble is None,
         WaitsFor.PLAN_REVIEW: now.plan is None,
-        WaitsFor.ANSWER: not now.questions and now.permission is not Permission.PLAN,
+        WaitsFor.ANSWER: not now.questions and now.permission is not Permission.PLAN and not refused(before),
         WaitsFor.RESUME: before.closing_event is not Event.CANCELLED,
     }
     return f"it says that it waits for {rest.waits_for}, which is not so" if lies.get(rest.waits_for) else None

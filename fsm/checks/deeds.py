@@ -14,6 +14,7 @@ from fsm.graph import Graph, Row
 from fsm.journal.memory import Fault, MemoryJournal
 from fsm.loop import Loop
 from fsm.result import Result, RunStatus
+from fsm.world import NoHooks
 from states import ports
 from states.errors import Fenced, JournalError, SessionBusy
 from states.history import History
@@ -24,11 +25,11 @@ from states.records import Finalized, Prestart, Record, Status, ToolIntent, Tool
 from .broken import Broken
 from .claims import Claim
 from .replay import Prefix
-from .stage import SPECS, Bench, Doubter, Ledger, Prompter, StageClock, StageWorkspace
+from .stage import SPECS, Bench, Doubter, Host, Ledger, Prompter, StageClock, StageWorkspace
 from .track import Track
 
 MakeLoop = Callable[..., Loop]
-"""Takes provider (a chain of two), tools, journal, clock, workspace and verifier by name; makes a user's own loop."""
+"""Takes provider (a chain of two), tools, journal, clock, workspace, verifier, hooks by name; makes a user's loop."""
 
 PATIENCE: Final = 20
 """Rounds of the event loop in which nothing may happen before everybody is taken to wait for a cue."""
@@ -67,6 +68,7 @@ def graph_of(make_loop: MakeLoop) -> Graph:
         clock=StageClock(),
         workspace=StageWorkspace(),
         verifier=Doubter(nobody, lambda *_: False),
+        hooks=NoHooks(),
     )
     return probe.graph
 
@@ -86,6 +88,8 @@ class Deeds:
         self.faults: list[Fault] = []
         self.moods: list[ports.Opinion] = []
         """What the verifier says next, instead of agreeing."""
+        self.refusals: list[str] = []
+        """What a stop hook says next."""
         self.journal = MemoryJournal(self._next_fault(), after=self._appended, now=self.clock.now)
         self.ledger = Ledger(self._intent, self._answered)
         self.tracks: dict[str, Track] = {}
@@ -250,6 +254,7 @@ class Deeds:
         verifier = Doubter(
             self.ledger, lambda caller, session: session in self.tracks[caller].history.verifiers, self.moods
         )
+        host = Host(self.ledger, lambda session: self.tracks[session].history.candidate, self.refusals)
         loop = type(self).make_loop(
             provider=[model, model],
             tools=bench,
@@ -257,6 +262,7 @@ class Deeds:
             clock=self.clock,
             workspace=self.workspace,
             verifier=verifier,
+            hooks=host,
         )
         self.ledger.prestart = loop.prestart
         return Process(loop, model, bench, verifier)

@@ -26,6 +26,7 @@ from states.history import History
 from states.names import ENDS, RUNNING, Event, State
 from states.output import OUTPUT_ACCEPTED
 from states.records import Cancellation, Resumed, RunStarted, Status, Transition, UserInput, Verdict
+from states.stopping import STOP_ALLOWED
 from states.verdicts import Retry
 
 from .abstraction import View, key_of
@@ -39,6 +40,7 @@ from .claims import (
     passes_of,
     success_hands_in_its_output,
     success_is_no_plan,
+    success_is_not_refused,
 )
 from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
@@ -319,11 +321,12 @@ def check(
     """
     table: Graph = graph if isinstance(graph, tuple) else graph.graph
     owed = passes_of(table) if required is None else required
-    every = (*standard, gates_were_asked(owed), *claims)
+    names = {gate.name for gate in _gates(table)}
+    heard = (success_is_not_refused,) if STOP_ALLOWED in names else ()
+    every = (*standard, gates_were_asked(owed), *heard, *claims)
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
     searches = [base, *_counted(table, every, proofs, started, base.reads)]
-    names = {gate.name for gate in _gates(table)}
     if output_correctable.name in names:
         asked = OUTPUT_ACCEPTED in names  # a loop with a table that does not ask takes no contract with an output
         owed_here = tuple(claim for claim in every if asked or claim is not success_hands_in_its_output)

@@ -33,6 +33,7 @@ from states.records import (
     Candidate,
     Evidence,
     Finalized,
+    HookResult,
     Judgement,
     Record,
     RunStarted,
@@ -93,6 +94,10 @@ class Round:
     """The run is cancelled just after they were looked at."""
     opinion: VerifierResult | None = None
     """What the verifier says, if it is asked."""
+    stops: list[HookResult] = attrs.field(factory=list)
+    """What stop hooks say."""
+    pause: float = 0.0
+    """Seconds that they take."""
 
 
 @attrs.frozen
@@ -168,6 +173,9 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.opinion = None
         case Evidence(exit_status=0):
             plan.cues.insert(len(plan.cues) - 1, Cue(_asks_for(SHELL, f'{{"command": "{TEST}"}}')))
+        case HookResult():
+            plan.rounds[-1].stops.append(record)
+            plan.rounds[-1].pause = move.pause
         case Finalized(revision=revision):
             plan.rounds[-1].moved = revision != NOW
         case Cancellation() if state is State.PROVIDER_TURN:
@@ -283,6 +291,21 @@ class Cued:
             self.workspace.change()
         return Opinion(said.judgement, said.said, unavailable=said.unavailable)
 
+    # as a host with hooks
+
+    def watches(self, name: str) -> bool:
+        return False
+
+    async def before(self, session: str, call: str, name: str, arguments: dict[str, JSON]) -> tuple[HookResult, ...]:
+        return ()
+
+    async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
+        return output
+
+    async def stopping(self, history: History) -> tuple[HookResult, ...]:
+        self.clock.advance(self.round.pause)
+        return tuple(attrs.evolve(said, candidate=history.candidate) for said in self.round.stops)
+
     # as a toolbox
 
     def spec(self, name: str) -> ToolSpec | None:
@@ -361,6 +384,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
         clock=outside.clock,
         workspace=outside.workspace,
         verifier=outside,
+        hooks=outside,
         contract=plan.contract,
         budget=Budget(max_turns=None, seconds=SECONDS),
         permission=plan.permission,
@@ -393,7 +417,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
 def replay(make_loop: MakeLoop, folder: Path, *, claims: tuple[Claim, ...] = ()) -> int:
     """Follow every path; how many there were. Raises Broken at the first that fails.
 
-    make_loop: takes provider, tools, journal, clock, workspace, verifier, contract, budget and permission by name.
+    make_loop: takes provider, tools, journal, clock, workspace, verifier, hooks, contract, budget, permission by name.
     claims: further ones.
     """
     every = plans(explore.checked(graph_of(make_loop)))

@@ -25,7 +25,7 @@ from states.ports import (
     ToolRun,
     ToolSpec,
 )
-from states.records import JSON, Judgement, Prestart, Status, ToolIntent
+from states.records import JSON, HookOutcome, HookResult, Judgement, Prestart, Status, ToolIntent
 
 from .claims import unpaired
 from .world import READ, WRITE
@@ -214,6 +214,37 @@ class Doubter:
             self.ledger.problems.append(f"the verifier of {session} looks before that is durable")
         await asyncio.sleep(0)
         return self.moods.pop() if self.moods else Opinion(Judgement.PASS, "it works")
+
+
+@attrs.define(eq=False)
+class Host:
+    """A host whose stop hooks answer once what `refusals` says (a reason, or nothing), and are else not there.
+
+    `candidate` is that of a session, as its journal has it.
+    """
+
+    ledger: Ledger
+    candidate: Callable[[str], int]
+    refusals: list[str] = attrs.field(factory=list)
+
+    def watches(self, name: str) -> bool:
+        return False
+
+    async def before(self, session: str, call: str, name: str, arguments: dict[str, JSON]) -> tuple[HookResult, ...]:
+        return ()
+
+    async def after(self, run: ToolRun, output: ToolOutput) -> ToolOutput:
+        return output
+
+    async def stopping(self, history: History) -> tuple[HookResult, ...]:
+        if self.candidate(history.session) != history.candidate:
+            self.ledger.problems.append("a stop hook is asked about a candidate that is not durable")
+        await asyncio.sleep(0)
+        if not self.refusals:
+            return ()
+        said = self.refusals.pop()
+        outcome = HookOutcome.DENIED if said else HookOutcome.PASSED
+        return (HookResult("", "Stop", "staged", outcome, said, candidate=history.candidate),)
 
 
 @attrs.define(eq=False)

@@ -39,6 +39,8 @@ from states.records import (
     Fate,
     Finalized,
     Finding,
+    HookOutcome,
+    HookResult,
     Judgement,
     Metadata,
     Prestart,
@@ -442,10 +444,23 @@ def _stop_hook(world: World, history: History) -> Moves:
     sealed = StopAnswer(history.candidate, history.noted)
     yield Move("nobody objects", (sealed,))
     yield Move("a late input, then the seal", (_input(), sealed))
+    if history.stop_hooks:
+        return
+    allows = HookResult("", "Stop", "the hook", HookOutcome.PASSED, candidate=history.candidate, revision=NOW)
+    refuses = attrs.evolve(allows, outcome=HookOutcome.DENIED, said="not yet")
+    yield Move("a stop hook refuses", (refuses, sealed))
+    yield Move("a stop hook refuses, and the time is up", (refuses, sealed), pause=LONG)
+    yield Move("a stop hook fails, and has no vote", (attrs.evolve(allows, outcome=HookOutcome.FAILED), sealed))
+    yield Move("a stop hook allows it, then a crash", (allows,))
+    if world.hostile:
+        other = attrs.evolve(allows, candidate=history.candidate - 1)
+        yield Move("a stop hook's answer about another candidate", (other,), honest=False)
+        yield Move("a stop hook's answer after the seal", (sealed, allows), honest=False)
+        yield Move("a stop hook is asked after one that refused", (refuses, allows), honest=False)
 
 
 def _finalize(world: World, history: History) -> Moves:
-    revision = history.verification.revision if history.verification else ""
+    revision = (history.verification.revision if history.verification else "") or history.stopped_on
     honest = receipt(history, revision)
     yield Move("the receipt is written", (honest,))
     yield Move("the workspace moved; the receipt is written", (receipt(history, MOVED if revision != MOVED else "r4"),))

@@ -19,6 +19,8 @@ from states.records import (
     Failed,
     Finalized,
     Forked,
+    HookOutcome,
+    HookResult,
     Interruption,
     OutputAccepted,
     PermissionChange,
@@ -100,6 +102,8 @@ def _judged(record: Record) -> str:
             return f"gate {gate} objects: {ruling.message}"
         case VerifierResult(session=session, judgement=judgement, said=said, unavailable=why):
             return f"the verifier says {judgement.value.upper()} (session {session}){_indented(said or why)}"
+        case HookResult(event=event, hook=hook, outcome=outcome, said=said) if outcome is not HookOutcome.PASSED:
+            return f"the {event} hook {hook} {outcome}{_indented(said)}"
         case Cancellation(reason=reason):
             return f"cancelled: {reason}"
         case Suspended(waits_for=waits_for, message=message):

@@ -10,7 +10,7 @@ import attrs
 import orjson
 
 from fsm import events
-from states.records import Status
+from states.records import HookOutcome, Status
 from states.verdicts import Fail, Retry, Suspend
 
 from .terminal import errors, one_line, say
@@ -68,6 +68,8 @@ class Progress:
                 say(f"no answer: {trouble}", "yellow")
             case events.ProviderChanged(model=model):
                 say(f"{model} is asked from now on", "yellow")
+            case events.HookAnswered(event=asked, hook=hook, outcome=HookOutcome.FAILED, said=why):
+                say(f"a {asked} hook has no vote: {one_line(hook, 60)}: {one_line(why)}", "yellow")
             case _ if self.lines:
                 self._show(event)
 

@@ -1,6 +1,17 @@
-"""Hooks of the host around tool calls: Python callables, and commands with the conventions of Claude Code."""
+"""Hooks of the host, around tool calls and at a run's end: functions, and commands as in Claude Code."""
 
-from .hook import PostToolUse, PreToolUse, ToolAnswer, ToolUse
+from .hook import Ending, Leave, PostToolUse, PreToolUse, Refusal, Stop, SubagentStop, ToolAnswer, ToolUse
 from .runner import HookRunner
 
-__all__ = ["HookRunner", "PostToolUse", "PreToolUse", "ToolAnswer", "ToolUse"]
+__all__ = [
+    "Ending",
+    "HookRunner",
+    "Leave",
+    "PostToolUse",
+    "PreToolUse",
+    "Refusal",
+    "Stop",
+    "SubagentStop",
+    "ToolAnswer",
+    "ToolUse",
+]

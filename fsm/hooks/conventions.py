@@ -58,19 +58,25 @@ def answer(kind: type, use: ToolUse, status: int, printed: str, complained: str)
     if status == BLOCKED:
         why = complained.strip() or "it gave no reason"
         return ToolAnswer(deny=why) if before else ToolAnswer(error=why)
-    if status != 0:
-        raise Misunderstood(f"exit status {status}: {complained.strip()[:300]}")
-    if not printed.lstrip().startswith("{"):
-        return ToolAnswer()
-    try:
-        said = orjson.loads(printed)
-    except ValueError as error:
-        raise Misunderstood(f"its output begins like JSON and is none: {error}") from error
+    said = spoken(status, printed, complained)
     return _before(use, said) if before else _after(said)
 
 
+def spoken(status: int, printed: str, complained: str) -> dict[str, Any]:
+    """The JSON that a command printed; none is an empty answer. Raises Misunderstood for what is broken or failed."""
+    if status != 0:
+        raise Misunderstood(f"exit status {status}: {complained.strip()[:300]}")
+    if not printed.lstrip().startswith("{"):
+        return {}
+    try:
+        said: dict[str, Any] = orjson.loads(printed)
+    except ValueError as error:
+        raise Misunderstood(f"its output begins like JSON and is none: {error}") from error
+    return said
+
+
 def _before(use: ToolUse, said: dict[str, Any]) -> ToolAnswer:
-    own = _own(said)
+    own = own_part(said)
     decision = own.get("permissionDecision", {"block": "deny"}.get(str(said.get("decision")), ""))
     reasons = (own.get("permissionDecisionReason"), said.get("reason"), said.get("stopReason"), "it gave no reason")
     why = str(next(reason for reason in reasons if reason))
@@ -84,7 +90,7 @@ def _before(use: ToolUse, said: dict[str, Any]) -> ToolAnswer:
 
 
 def _after(said: dict[str, Any]) -> ToolAnswer:
-    own = _own(said)
+    own = own_part(said)
     replaced = own.get("updatedToolOutput", own.get("updatedMCPToolOutput"))
     return ToolAnswer(
         output=None if replaced is None else replaced if isinstance(replaced, str) else orjson.dumps(replaced).decode(),
@@ -93,7 +99,8 @@ def _after(said: dict[str, Any]) -> ToolAnswer:
     )
 
 
-def _own(said: dict[str, Any]) -> dict[str, Any]:
+def own_part(said: dict[str, Any]) -> dict[str, Any]:
+    """What it says about its event in particular."""
     own = said.get("hookSpecificOutput")
     if own is not None and not isinstance(own, dict):
         raise Misunderstood("its hookSpecificOutput is no object")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import attrs
 
@@ -42,8 +42,43 @@ class ToolAnswer:
     error: str = ""
 
 
-Answered = ToolAnswer | None
-Function = Callable[[ToolUse], Answered | Awaitable[Answered]]
+@attrs.frozen
+class Ending:
+    """A run that is about to end, as a hook hears of it."""
+
+    session: str
+    text: str
+    """The model's last words, or the output that it handed in, as JSON."""
+    active: bool = False
+    """It goes on since a stop hook refused the last time, and nobody has said anything since."""
+    permission: str = "full"
+    agent: str = ""
+    """Its name, if it works for another run."""
+    caller: str = ""
+    """The session of the run that it works for."""
+
+
+@attrs.frozen
+class Refusal:
+    """The run may not end yet: it goes back to the model, which reads the reason."""
+
+    reason: str = attrs.field()
+
+    @reason.validator
+    def _says_why(self, _: object, reason: str) -> None:
+        if not reason.strip():
+            raise ValueError("a refusal needs a reason: the model has to know what is left to do")
+
+
+@attrs.frozen
+class Leave:
+    """The run may end, and no hook after this one is asked."""
+
+    reason: str = ""
+
+
+Heard = TypeVar("Heard", ToolUse, Ending)
+Said = TypeVar("Said", ToolAnswer, Refusal | Leave)
 
 
 def _matcher(pattern: str) -> "re.Pattern[str]":
@@ -59,10 +94,10 @@ def _seconds(_: object, __: object, value: float) -> None:
 
 
 @attrs.frozen
-class _Hook:
-    """`run` is a shell command or a function; `matcher` a regular expression that the whole of a tool's name fits."""
+class Asked(Generic[Heard, Said]):
+    """`run` is a shell command or a function; `matcher` a regular expression that the whole of a name has to fit."""
 
-    run: str | Function
+    run: str | Callable[[Heard], Said | Awaitable[Said | None] | None]
     matcher: str = ""
     timeout: float = attrs.field(default=TIMEOUT, validator=_seconds)
     _pattern: "re.Pattern[str]" = attrs.field(init=False, repr=False, eq=False)
@@ -81,13 +116,23 @@ class _Hook:
 
 
 @attrs.frozen
-class PreToolUse(_Hook):
+class PreToolUse(Asked[ToolUse, ToolAnswer]):
     """Is asked before a call starts, after its permission: it may deny it, change it, or have a person asked."""
 
 
 @attrs.frozen
-class PostToolUse(_Hook):
+class PostToolUse(Asked[ToolUse, ToolAnswer]):
     """Is told after a call has run: it may add to what the model reads, replace it, or mark it as a failure."""
 
 
-Hook = PreToolUse | PostToolUse
+@attrs.frozen
+class Stop(Asked[Ending, Refusal | Leave]):
+    """Is asked before a run may end as a success: it may refuse. It has no matcher."""
+
+
+@attrs.frozen
+class SubagentStop(Asked[Ending, Refusal | Leave]):
+    """Is asked before the run of an agent may end as a success. The matcher is for the agent's name."""
+
+
+Hook = PreToolUse | PostToolUse | Stop | SubagentStop

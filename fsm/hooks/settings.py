@@ -7,12 +7,10 @@ import orjson
 
 from states.errors import ConfigError
 
-from .hook import TIMEOUT, Hook, PostToolUse, PreToolUse
+from .hook import TIMEOUT, Hook, PostToolUse, PreToolUse, Stop, SubagentStop
 
-KINDS: Final[dict[str, type[PreToolUse] | type[PostToolUse]]] = {
-    "PreToolUse": PreToolUse,
-    "PostToolUse": PostToolUse,
-}
+Kind = type[PreToolUse] | type[PostToolUse] | type[Stop] | type[SubagentStop]
+KINDS: Final[dict[str, Kind]] = {kind.__name__: kind for kind in (PreToolUse, PostToolUse, Stop, SubagentStop)}
 
 
 def read_hooks(said: object, where: str) -> tuple[Hook, ...]:
@@ -48,7 +46,7 @@ def _list(said: object, where: str, what: str) -> list[dict[str, object]]:
     return said
 
 
-def _hook(kind: type[PreToolUse] | type[PostToolUse], matcher: str, said: dict[str, object], what: str) -> Hook:
+def _hook(kind: Kind, matcher: str, said: dict[str, object], what: str) -> Hook:
     if said.get("type", "command") != "command":
         raise ConfigError(f"{what} has the type {said['type']!r}; only 'command' is known")
     command, timeout = said.get("command"), said.get("timeout", TIMEOUT)
@@ -56,4 +54,4 @@ def _hook(kind: type[PreToolUse] | type[PostToolUse], matcher: str, said: dict[s
         raise ConfigError(f"{what} says {min(unknown)!r}, which is not known")
     if not isinstance(command, str) or isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise ConfigError(f"{what} needs a command (text), and perhaps a timeout (seconds)")
-    return kind(command, matcher, float(timeout))
+    return kind(command, "" if kind is Stop else matcher, float(timeout))  # there is nothing that it could match

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import attrs
 
 from fsm.visible import one_line
-from states.records import Entry, Evidence, Finding, ToolResult, Transition, Verdict
+from states.records import Entry, Evidence, Finding, HookResult, ToolResult, Transition, Verdict
 from states.verdicts import Fail, Pass, Retry, Ruling, Suspend
 
 WORDS = {Pass: "passes", Retry: "retries", Fail: "fails", Suspend: "suspends"}
@@ -64,6 +64,8 @@ def moves(entries: Iterable[Entry]) -> list[Moved]:
                 known[entry.seq] = f"`{one_line(command, 60)}` ended with exit status {status}"
             case Finding(gate=gate, holds=holds, said=said):
                 known[entry.seq] = f"{gate} {'holds' if holds else 'does not hold'}: {one_line(said, 60)}"
+            case HookResult(event=event, hook=hook, outcome=outcome):
+                known[entry.seq] = f"{event} hook {one_line(hook, 60)}: {outcome}"
             case ToolResult(call=call, status=status):
                 known[entry.seq] = f"result of {call}: {status}"
             case Verdict(gate=gate, ruling=ruling):

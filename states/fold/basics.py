@@ -43,6 +43,7 @@ def forget_turn(history: History) -> None:
 def forget_candidate(history: History) -> None:
     history.candidate = 0
     history.verification = history.stop_answer = history.receipt = None
+    history.stop_hooks = ()
     history.verdicts = {}
     history.evidence = {}
     history.findings = {}

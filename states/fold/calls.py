@@ -20,7 +20,6 @@ from states.records import (
     ApprovalAsked,
     Dispatch,
     HookOutcome,
-    HookResult,
     PlanReview,
     Settlement,
     Status,
@@ -36,7 +35,7 @@ SAID: Final = 400
 """Characters kept of what a command said at its end: enough for any test runner's summary."""
 
 
-def _call(history: History, seq: int, call: str) -> CallState:
+def open_call(history: History, seq: int, call: str) -> CallState:
     state = history.calls.get(call)
     if state is None or state.result is not None:
         raise HistoryError(f"record {seq}: {call!r} is no open call of the current turn")
@@ -44,7 +43,7 @@ def _call(history: History, seq: int, call: str) -> CallState:
 
 
 def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
-    state = _call(history, seq, record.call)
+    state = open_call(history, seq, record.call)
     need(history.state is State.DISPATCH_TOOLS, seq, f"an intent in {history.state}")
     need(state.intent is None, seq, f"a second intent for {record.call!r}")
     need(state.approval is None or state.approval.granted, seq, f"an intent for {record.call!r}, which was refused")
@@ -56,15 +55,6 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
     state.read_only, state.shared = record.read_only, record.shared
-
-
-def _hook_result(history: History, seq: int, record: HookResult) -> None:
-    state = _call(history, seq, record.call)
-    need(history.state is State.DISPATCH_TOOLS, seq, f"a hook's answer in {history.state}")
-    need(state.intent is None, seq, f"a hook's answer about {record.call!r}, which was started")
-    state.hooks = (*state.hooks, record)
-    if record.arguments:
-        state.asked, state.approval = False, None  # an approval is for exactly the arguments that were shown
 
 
 def _may_start(history: History, state: CallState, record: ToolIntent) -> bool:
@@ -86,7 +76,7 @@ def _before(history: History, state: CallState) -> list[CallState]:
 
 
 def _tool_result(history: History, seq: int, record: ToolResult) -> None:
-    state = _call(history, seq, record.call)
+    state = open_call(history, seq, record.call)
     need(record.epoch == history.epoch, seq, f"a result of dead epoch {record.epoch}")
     need(history.state not in RESTING, seq, f"a result in {history.state}")
     ran = record.status in (Status.OK, Status.UNKNOWN)
@@ -157,12 +147,12 @@ def _settlement(history: History, seq: int, record: Settlement) -> None:
 
 
 def _approval_asked(history: History, seq: int, record: ApprovalAsked) -> None:
-    state = _call(history, seq, record.call)
+    state = open_call(history, seq, record.call)
     state.asked, state.arguments, state.why = True, record.arguments, record.why
 
 
 def _approval(history: History, seq: int, record: Approval) -> None:
-    state = _call(history, seq, record.call)
+    state = open_call(history, seq, record.call)
     need(state.asked and state.approval is None, seq, f"{record.call!r} waits for no approval")
     state.approval = record
 
@@ -183,5 +173,4 @@ APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     ApprovalAsked: _approval_asked,
     Approval: _approval,
     PlanReview: _plan_review,
-    HookResult: _hook_result,
 }

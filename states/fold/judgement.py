@@ -18,6 +18,7 @@ from states.records import (
     Verdict,
     Verification,
 )
+from states.stopping import STOP_ALLOWED
 from states.verdicts import Pass, Retry, Suspend
 
 from .basics import need, say
@@ -83,6 +84,8 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
         own_words = bool(history.messages) and isinstance(history.messages[-1], AssistantMessage)
         if record.ruling.message or (own_words and not paused and not history.unanswered):
             say(history, record.ruling.message or record.ruling.reason)
+    elif isinstance(record.ruling, Pass) and record.gate == STOP_ALLOWED:
+        history.retries.pop(STOP_ALLOWED, None)
     elif isinstance(record.ruling, Pass) and record.ruling.hint:
         history.hints[record.gate] = history.turns
         say(history, record.ruling.hint)

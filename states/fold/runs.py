@@ -13,6 +13,7 @@ from states.output import OUTPUT_ACCEPTED
 from states.plan import REMINDER
 from states.prompt import composed
 from states.records import Baseline, BudgetChange, ChainChange, PermissionChange, RunStarted, Understood, UserInput
+from states.stopping import STOP_ALLOWED
 
 from .basics import forget_turn, need, say
 
@@ -57,6 +58,7 @@ def _user_input(history: History, seq: int, record: UserInput) -> None:
     history.actions = Actions()
     history.output = None
     history.retries.pop(OUTPUT_ACCEPTED, None)
+    history.retries.pop(STOP_ALLOWED, None)
     if record.inbox is not None:
         need(record.inbox > history.noted, seq, f"note {record.inbox} was taken before")
         history.noted = record.inbox

@@ -80,10 +80,11 @@ class HookOutcome(StrEnum):
 
 @attrs.frozen
 class HookResult:
-    """What a hook answered about a call that is about to start. It counts once it is here.
+    """What a hook answered about a call that is about to start, or about a run that is about to stop.
 
-    `said` is its reason, or the warning if it failed; `arguments` (canonical JSON) replace the call's (empty: none).
-    `duration` in seconds.
+    It counts once it is here. `said` is its reason, or the warning if it failed; `arguments` (canonical JSON) replace
+    the call's (empty: none). `duration` in seconds. About a stop: `call` is empty, `candidate` is what was put up, and
+    `revision` the workspace's when the last hook had answered (empty: there is none).
     """
 
     call: str
@@ -93,6 +94,8 @@ class HookResult:
     said: str = ""
     arguments: str = ""
     duration: float = 0.0
+    candidate: int = 0
+    revision: str = ""
 
 
 @attrs.frozen

@@ -311,7 +311,10 @@ def test_a_settings_file_of_that_layout_is_read_only_if_it_is_named(tmp_path):
     ("said", "named"),
     [
         ("hooks = 1", "hooks is no table"),
-        ('[[hooks.Stop]]\nhooks = [{ command = "x" }]', "hooks for 'Stop' are not run; known: PreToolUse"),
+        (
+            '[[hooks.SessionStart]]\nhooks = [{ command = "x" }]',
+            "hooks for 'SessionStart' are not run; known: PreToolUse",
+        ),
         ('[hooks]\nPreToolUse = "x"', "hooks.PreToolUse is no list of tables"),
         ('[[hooks.PreToolUse]]\nhooks = [{ type = "prompt" }]', "has the type 'prompt'"),
         ('[[hooks.PreToolUse]]\nhooks = [{ type = "command" }]', "needs a command"),

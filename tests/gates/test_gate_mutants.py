@@ -35,6 +35,8 @@ from states.records import (
     Entry,
     Evidence,
     Finding,
+    HookOutcome,
+    HookResult,
     Judgement,
     OutputAccepted,
     ProviderChange,
@@ -253,6 +255,13 @@ def stale_look(play):
         play.add(begun, agreed, Verification(play.history.candidate, "r1")).move()
 
 
+def refused(play):
+    for number in range(9):
+        play.put_up(f"done {number}").move().add(Verification(play.history.candidate)).move()
+        said = HookResult("", "Stop", "hook", HookOutcome.DENIED, "no", candidate=play.history.candidate)
+        play.add(said, StopAnswer(play.history.candidate, play.history.noted)).move()
+
+
 def moved_workspace(play):
     for number in range(4):
         passed = Evidence(("test",), "pytest -q", 0, "r1", 9)
@@ -302,6 +311,7 @@ STORIES = {
         [RETRIES] * 3 + ["fails: verification_failed"],
         State.FAILED,
     ),
+    "stop_allowed": (refused, {}, [RETRIES] * 8 + ["suspends"], State.SUSPENDED),
     "late_inputs_answered": (too_late_words, {}, [RETRIES], State.PROVIDER_TURN),
     "receipt_holds": (moved_workspace, {"contract": OWES_TEST}, [RETRIES] * 3 + ["fails: stuck"], State.FAILED),
 }
@@ -438,7 +448,8 @@ def test_a_gate_that_ignores_revisions_is_told_apart(name):
 def test_the_gates_that_use_revisions_are_known():
     reading = {name for name, gate in gates().items() if ".revision" in inspect.getsource(sys.modules[gate.__module__])}
 
-    assert reading - {"output_correctable"} == REVISIONED  # it shares a file with output_accepted, and looks at none
+    elsewhere = {"output_correctable", "stop_allowed"}  # it shares a file; it has them noted, and receipt_holds looks
+    assert reading - elsewhere == REVISIONED
 
 
 @pytest.mark.parametrize("name", sorted(STORIES.keys() - UNCOUNTED))
@@ -492,6 +503,13 @@ def neither_looked_at_nor_checked():
     return play.add(Verification(play.history.candidate, "r1"))
 
 
+def refused_and_late_words():
+    play = Play().put_up().move()
+    play.add(Verification(play.history.candidate)).move()
+    said = HookResult("", "Stop", "hook", HookOutcome.DENIED, "no", candidate=play.history.candidate)
+    return play.add(said, UserInput("wait"), StopAnswer(play.history.candidate, play.history.noted))
+
+
 def calls_again():
     return Play().works(("bash", "{}"))
 
@@ -510,7 +528,7 @@ ORDER = {
         "intent_carried_out",
     ),
     Event.VERIFIED: ("independently_verified", "checks_passed"),
-    Event.ANSWERED: ("late_inputs_answered",),
+    Event.ANSWERED: ("stop_allowed", "late_inputs_answered"),
     Event.FINALIZED: ("receipt_holds",),
 }
 """The order is the contract. `budget_left` stands where there is work ahead, and is no part of it."""
@@ -524,6 +542,7 @@ BOTH_OBJECT = {
     ("final_has_text", "text_is_new"): no_words_for_the_third_time,
     ("text_is_new", "intent_carried_out"): announced_for_the_third_time,
     ("independently_verified", "checks_passed"): neither_looked_at_nor_checked,
+    ("stop_allowed", "late_inputs_answered"): refused_and_late_words,
 }
 NEVER_BOTH = {
     ("turn_whole", "turn_ended"): lambda: Play().turn(Text("x"), finish=Finish.FILTERED),

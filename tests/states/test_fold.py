@@ -406,3 +406,49 @@ def test_what_a_hook_changed_voids_the_approval_before_it():
 
     with pytest.raises(HistoryError, match="which may not start unasked"):
         changed.add(ToolIntent("call_1_0", "act", '{"a":1}', 0))
+
+
+def stopped(outcome=HookOutcome.PASSED, said="", **more):
+    """What a stop hook said about the candidate that is judged."""
+    return lambda past: HookResult(
+        more.get("call", ""),
+        "Stop",
+        "guard",
+        outcome,
+        said,
+        more.get("arguments", ""),
+        candidate=past.history.candidate + more.get("off", 0),
+    )
+
+
+def about_to_stop():
+    return Past().verified().move()
+
+
+@pytest.mark.parametrize(
+    ("past", "record", "why"),
+    [
+        (Past().verified, stopped(), "a stop hook's answer in verify"),
+        (about_to_stop, stopped(off=-1), "about another candidate"),
+        (Past().answered, stopped(), "after the seal"),
+        (about_to_stop, stopped(call="call_1_0"), "about a call"),
+        (about_to_stop, stopped(arguments="{}"), "about a call"),
+        (about_to_stop, stopped(HookOutcome.ASKED, "really?"), "a stop hook that asked"),
+        (about_to_stop, stopped(HookOutcome.DENIED, " "), "a refusal without a reason"),
+        (lambda: about_to_stop().add(stopped(HookOutcome.DENIED, "no")(about_to_stop())), stopped(), "had refused"),
+    ],
+)
+def test_an_answer_about_a_stop_that_contradicts_what_is_known_is_refused(past, record, why):
+    there = past()
+
+    with pytest.raises(HistoryError, match=why):
+        there.add(record(there))
+
+
+def test_what_stop_hooks_said_is_forgotten_with_its_candidate():
+    past = about_to_stop()
+    past.add(stopped(HookOutcome.FAILED, "broken")(past), stopped(HookOutcome.DENIED, "no")(past))
+    assert [said.said for _, said in past.history.stop_hooks] == ["broken", "no"]
+
+    past.add(StopAnswer(past.history.candidate, past.history.noted)).move().says("done")
+    assert past.history.stop_hooks == ()

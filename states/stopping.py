@@ -1,0 +1,6 @@
+"""What a run that is about to stop has been told by the host's hooks."""
+
+from typing import Final
+
+STOP_ALLOWED: Final = "stop_allowed"
+"""Name of the gate that hears them. Its retries are refusals in a row: a pass, or a person's words, end the row."""

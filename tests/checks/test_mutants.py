@@ -124,11 +124,13 @@ HINTS = ("'tools_work passes'", "'on_course passes'")
 """Gates that never object: without them a run is only not told something."""
 
 
-def test_the_claims_alone_catch_seven_in_eight():
-    caught = [name for name, found in score().items() if found["explore"]]
+def test_the_claims_alone_catch_nine_in_ten():
+    """Of those that are more than a change of order: no claim says which of two objections is heard first."""
+    mistakes = [name for name in MUTANTS if not name.endswith("swapped")]
+    caught = [name for name in mistakes if score()[name]["explore"]]
 
-    assert len(MUTANTS) > 700
-    assert len(caught) >= 0.875 * len(MUTANTS)
+    assert len(mistakes) > 900
+    assert len(caught) >= 0.9 * len(mistakes)
 
 
 def test_no_mistake_that_lets_a_run_succeed_is_left_to_the_diff():

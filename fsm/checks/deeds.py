@@ -330,7 +330,8 @@ class Deeds:
         here.bench.dead = True
         if happened:
             for waiting in here.bench.waiting:
-                here.bench.effect(waiting)
+                if not waiting.cue.done():  # one that had ended has had its effect
+                    here.bench.effect(waiting)
         self.journal.crash()
         self.faults.clear()
         self.failed_commit = False

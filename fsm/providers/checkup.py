@@ -1,5 +1,6 @@
 """Tries a provider out with one tiny conversation, and says what works and how to mend what does not."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from enum import StrEnum
@@ -9,8 +10,18 @@ import attrs
 import orjson
 
 from states.messages import AssistantMessage, Call, Message, Reasoning, ToolMessage, UserMessage, calls_of, text_of
-from states.ports import Provider, ProviderTrouble, Reply, Request, ToolSpec
+from states.ports import Provider, ProviderTrouble, Reply, Request, RetryNotice, ToolSpec
 from states.records import Trouble
+
+
+class Endless(Exception):
+    """An answer began and did not end in time; the message says after how long."""
+
+
+ENDLESS: Final = (
+    "the model goes on and on, or is slow: try another one, or set an output limit in the server; a run is kept within "
+    "bounds by --budget-seconds"
+)
 
 
 class Outcome(StrEnum):
@@ -46,11 +57,16 @@ QUESTION: Final = (
 )
 
 
-class Patient:
-    """The provider under examination, and how its responses were announced."""
+LONGEST: Final = 120.0
+"""Seconds for one answer (our choice: a small model on two cores needs ten for these; some never come to an end)."""
 
-    def __init__(self, provider: Provider, content_types: Sequence[str]) -> None:
+
+class Patient:
+    """The provider under examination, and how its responses were announced. `longest`: seconds for one answer."""
+
+    def __init__(self, provider: Provider, content_types: Sequence[str], longest: float = LONGEST) -> None:
         self._provider = provider
+        self._longest = longest
         self._content_types = content_types
         """Content types of the responses so far; it grows while the provider is asked."""
 
@@ -60,6 +76,13 @@ class Patient:
         asked = Request("", [question], [TOOL], session="doctor")
         try:
             reply = await self._ask(asked)
+        except Endless as endless:
+            yield Finding("auth", Outcome.WORKS, f"{self._provider.model} answers")
+            yield self._streaming()
+            yield Finding("tool calls", Outcome.BROKEN, str(endless), ENDLESS)
+            for subject in SUBJECTS[3:]:
+                yield Finding(subject, Outcome.UNTRIED, "not tried")
+            return
         except ProviderTrouble as trouble:
             yield _refused(trouble)
             for subject in SUBJECTS[1:]:
@@ -84,6 +107,10 @@ class Patient:
         thought = [block for block in first.blocks if isinstance(block, Reasoning)]
         try:
             await self._ask(request)
+        except Endless as endless:
+            yield Finding("results", Outcome.BROKEN, str(endless), ENDLESS)
+            yield Finding("reasoning echo", Outcome.UNTRIED, "not tried")
+            return
         except ProviderTrouble as trouble:
             fix = "set reasoning to require, allow or forbid for this server" if "reasoning" in trouble.message else ""
             yield Finding("results", Outcome.BROKEN, trouble.message, fix or "see the server's log")
@@ -97,10 +124,18 @@ class Patient:
         yield _echo(thought)
 
     async def _ask(self, request: Request) -> Reply:
-        async with aclosing(self._provider.stream(request)) as items:
-            async for item in items:
-                if isinstance(item, Reply):
-                    return item
+        """The whole answer. Raises ProviderTrouble, and Endless for one that began and does not end."""
+        said = 0
+        try:
+            async with asyncio.timeout(self._longest), aclosing(self._provider.stream(request)) as items:
+                async for item in items:
+                    if isinstance(item, Reply):
+                        return item
+                    said += not isinstance(item, RetryNotice)
+        except TimeoutError:
+            if said:
+                raise Endless(f"no end of the answer within {self._longest:g} s ({said} pieces came)") from None
+            raise ProviderTrouble(Trouble.DOWN, f"no answer within {self._longest:g} s") from None
         raise ProviderTrouble(Trouble.REFUSED, "no reply")
 
     def _streaming(self) -> Finding:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from support.chat_server import ChatServer, Response, calls_turn, chunk, error, text_turn
+from support.chat_server import HANG, ChatServer, Response, calls_turn, chunk, error, text_turn
 
 from fsm.cli.doctor import doctor
 
@@ -103,6 +103,30 @@ def test_calls_that_do_not_come(visit, turn, fix):
     assert status == 1
     assert marks(lines)["tool calls"] == "✗"
     assert any(fix in line for line in lines)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "responses"])
+def test_an_answer_without_end_is_not_waited_for(visit, monkeypatch, recorded, provider):
+    monkeypatch.setattr("fsm.providers.checkup.Patient.__init__.__defaults__", (0.3,))
+    case = {
+        "openai": "001-openai-text",
+        "anthropic": "201-anthropic-text",
+        "responses": "303-openai-resp-reasoning-summary",
+    }[provider]
+    body = recorded[case]
+    with ChatServer(lambda *_: [body[: len(body) // 2], HANG], strict=False) as server:
+        lines, status = visit(server, provider=provider)
+    assert status == 1
+    assert (marks(lines)["auth"], marks(lines)["streaming"], marks(lines)["tool calls"]) == ("✓", "✓", "✗")
+    assert "no end of the answer within 0.3 s" in lines[2]
+    assert "--budget-seconds" in lines[3]
+
+
+def test_a_second_answer_without_end_is_told_too(visit, monkeypatch):
+    monkeypatch.setattr("fsm.providers.checkup.Patient.__init__.__defaults__", (0.3,))
+    with ChatServer([BOTH, [chunk({"content": "on and on"}), HANG]]) as server:
+        lines, status = visit(server)
+    assert (status, marks(lines)["results"], marks(lines)["reasoning echo"]) == (1, "✗", "·")
 
 
 def test_what_is_poorer_but_works(visit):

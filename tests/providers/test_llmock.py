@@ -1,14 +1,16 @@
 """A third-party server of these protocols, `llmock` from PyPI: it injects faults and judges how the client took them.
 
-It is found on the PATH, or where the variable LLMOCK says (keep it in an environment of its own: its pytest plugin
-would join this suite).
+It is found beside this Python, on the PATH, or where the variable LLMOCK says. Its own pytest plugin is kept out (`-p
+no:llmock` in pyproject.toml).
 """
 
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,7 +20,8 @@ from fsm.providers import Anthropic, OpenAIChat, OpenAIResponses
 from states.messages import AssistantMessage, Call, Finish, ToolMessage, UserMessage, calls_of, text_of
 from states.ports import Reply, Request, RetryNotice, ToolSpec
 
-LLMOCK = os.environ.get("LLMOCK") or shutil.which("llmock")
+BESIDE = Path(sys.executable).with_name("llmock")
+LLMOCK = os.environ.get("LLMOCK") or (str(BESIDE) if BESIDE.is_file() else shutil.which("llmock"))
 
 pytestmark = pytest.mark.skipif(not LLMOCK, reason="llmock is not installed (pip install llmock==0.2.2)")
 
@@ -94,8 +97,7 @@ def test_a_dialogue_with_a_tool(behave, ask, kind):
     assert text_of(second.blocks)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("status", [429, 529])
+@pytest.mark.parametrize(("kind", "status"), [("openai", 429), ("responses", 429), ("anthropic", 529)])
 def test_a_failure_is_waited_out_as_long_as_the_server_asked(behave, ask, kind, status):
     url = behave({"type": "fail", "status": status, "times": 1, "retry_after": 1})
     notice, *_, reply = ask(KINDS[kind](url))

@@ -239,6 +239,79 @@ def test_words_whose_item_never_comes_are_kept():
     assert text_of(told.blocks) == "all"
 
 
+def test_what_a_text_cites_goes_back_with_it():
+    note = {"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 2}
+    part = {"type": "output_text", "text": "so", "annotations": [note]}
+    whole = {"type": "message", "id": "msg_0", "role": "assistant", "status": "completed", "content": [part]}
+    told = named("response.output_text.annotation.added", output_index=0, annotation_index=0, annotation=note)
+    said = named("response.output_text.delta", output_index=0, delta="so")
+    reply, shown = read(CREATED, *item(0, whole, said, told), ended())
+    assert (text_of(reply.blocks), shown) == ("so", [TextDelta("so")])
+    (_, sent) = encode(UserMessage("a"), AssistantMessage(reply.blocks))
+    assert sent == whole
+
+
+OTHERS = [
+    "audio.delta",
+    "audio.done",
+    "audio.transcript.delta",
+    "audio.transcript.done",
+    "code_interpreter_call_code.delta",
+    "code_interpreter_call_code.done",
+    "code_interpreter_call.completed",
+    "code_interpreter_call.in_progress",
+    "code_interpreter_call.interpreting",
+    "content_part.added",
+    "content_part.done",
+    "custom_tool_call_input.delta",
+    "custom_tool_call_input.done",
+    "file_search_call.completed",
+    "file_search_call.in_progress",
+    "file_search_call.searching",
+    "function_call_arguments.delta",
+    "function_call_arguments.done",
+    "image_generation_call.completed",
+    "image_generation_call.generating",
+    "image_generation_call.in_progress",
+    "image_generation_call.partial_image",
+    "in_progress",
+    "mcp_call_arguments.delta",
+    "mcp_call_arguments.done",
+    "mcp_call.completed",
+    "mcp_call.failed",
+    "mcp_call.in_progress",
+    "mcp_list_tools.completed",
+    "mcp_list_tools.failed",
+    "mcp_list_tools.in_progress",
+    "output_text.annotation.added",
+    "output_text.done",
+    "compaction.compacting",
+    "queued",
+    "reasoning_summary_part.added",
+    "reasoning_summary_part.done",
+    "reasoning_summary_text.done",
+    "reasoning_text.done",
+    "refusal.done",
+    "shell_call_command.added",
+    "shell_call_command.delta",
+    "shell_call_command.done",
+    "shell_call_output_content.delta",
+    "shell_call_output_content.done",
+    "web_search_call.completed",
+    "web_search_call.in_progress",
+    "web_search_call.searching",
+    "never_heard_of",
+]
+"""Events that tell of what the finished item holds: those of openai 3.57, and one of the future."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_events_that_only_tell_of_the_way_change_nothing(kind):
+    beside = {"output_index": 0, "item_id": "msg_0", "delta": "x", "text": "y", "part": {}, "annotation": {}}
+    other = [named(f"response.{kind}", **beside), named(f"response.{kind}")]
+    assert read(CREATED, *message(0, "h", "i"), *other, ended()) == read(CREATED, *message(0, "h", "i"), ended())
+
+
 def test_the_order_is_that_of_the_indices_not_of_the_last_event():
     reply, _ = read(CREATED, *message(1, "b"), *message(0, "a"), ended(output=[{"type": "message", "content": []}]))
     assert text_of(reply.blocks) == "ab"

@@ -202,6 +202,7 @@ def stored(interlock) -> list[Entry]:
     return asyncio.run(read())
 
 
+@pytest.mark.forged
 def test_an_edited_journal_breaks_its_chain(session):
     connection = raw(session)
     connection.execute(
@@ -215,6 +216,7 @@ def test_an_edited_journal_breaks_its_chain(session):
     assert "its digest does not match" in done.stderr
 
 
+@pytest.mark.forged
 def test_an_edited_journal_with_a_chain_computed_anew_is_not_justified(session):
     entries = stored(session)
     place = places(entries, Finalized)[0]

@@ -23,6 +23,7 @@ def test_a_session_is_listed_with_its_state_and_its_task(session):
     assert (listed["session"], listed["state"], listed["turns"], listed["model"]) == ("s", "succeeded", 2, "m")
 
 
+@pytest.mark.forged
 def test_a_damaged_session_is_listed_as_such_beside_the_others(session, workspace):
     import apsw
 

@@ -77,6 +77,8 @@ class CallSlots:
         self._slots: list[_Slot] = []
         self._at: dict[int | str, _Slot] = {}
         """The newest slot of an index (int) and of an id (str)."""
+        self._only: _Slot | None = None
+        """The call in the older form."""
         self._announced = 0
         self.pieces = 0
         """Pieces of arguments so far."""
@@ -109,6 +111,24 @@ class CallSlots:
             slot.add(arguments)
             self.pieces += 1
         slot.extra = piece.get("extra_content") or slot.extra
+
+    @property
+    def many(self) -> bool:
+        """Calls came in the form of `tool_calls`."""
+        return bool(self._slots) and self._only is None
+
+    def add_only(self, function: Mapping[str, JSON]) -> None:
+        """Take a piece of `function_call`, the older form of a single call."""
+        name, arguments = _text(function.get("name")), _arguments(function.get("arguments"))
+        if self._only is None:
+            if not (name or arguments):
+                return
+            self._only = _Slot("", name)
+            self._slots.append(self._only)
+        self._only.name = self._only.name or name
+        if arguments:
+            self._only.add(arguments)
+            self.pieces += 1
 
     def ready(self) -> Iterator[CallReady]:
         """Calls that are complete and were not announced yet, in their order.

@@ -10,7 +10,7 @@ import attrs
 import orjson
 
 from states.messages import AssistantMessage, Call, Message, Reasoning, ToolMessage, UserMessage, calls_of, text_of
-from states.ports import Provider, ProviderTrouble, Reply, Request, RetryNotice, ToolSpec
+from states.ports import Provider, ProviderTrouble, Reply, Request, ToolSpec
 from states.records import Trouble
 
 
@@ -125,16 +125,15 @@ class Patient:
 
     async def _ask(self, request: Request) -> Reply:
         """The whole answer. Raises ProviderTrouble, and Endless for one that began and does not end."""
-        said = 0
+        answered = len(self._content_types)
         try:
             async with asyncio.timeout(self._longest), aclosing(self._provider.stream(request)) as items:
                 async for item in items:
                     if isinstance(item, Reply):
                         return item
-                    said += not isinstance(item, RetryNotice)
         except TimeoutError:
-            if said:
-                raise Endless(f"no end of the answer within {self._longest:g} s ({said} pieces came)") from None
+            if len(self._content_types) > answered:  # calls that go on and on are no items of the stream
+                raise Endless(f"no end of the answer within {self._longest:g} s") from None
             raise ProviderTrouble(Trouble.DOWN, f"no answer within {self._longest:g} s") from None
         raise ProviderTrouble(Trouble.REFUSED, "no reply")
 

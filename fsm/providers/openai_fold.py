@@ -31,6 +31,9 @@ FINISH: Final[Mapping[str, Finish]] = {
 }
 """Finish reasons: OpenAI's own, and those that compatible servers were seen to send."""
 
+THINKING: Final = ("reasoning_content", "reasoning", "reasoning_text", "thinking")
+"""What servers call their reasoning: DeepSeek and most; OpenRouter, Groq, Ollama, vLLM; Copilot; some proxies."""
+
 BROKEN: Final = frozenset({"error", "abort", "insufficient_system_resource"})
 """Finish reasons that mean a broken answer (OpenRouter, vLLM and SGLang, DeepSeek)."""
 
@@ -138,7 +141,7 @@ class ChatFold:
             self._any_delta(delta, deltas)
 
     def _any_delta(self, delta: Mapping[str, JSON], deltas: list[Delta]) -> None:
-        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        reasoning = next((said for name in THINKING if (said := delta.get(name))), None)
         details = delta.get("reasoning_details")
         if not isinstance(reasoning, str):
             reasoning = _parts(details, "text", "summary")
@@ -162,6 +165,8 @@ class ChatFold:
                 if isinstance(call, dict):
                     self._calls.add(call)
             deltas += self._calls.ready()
+        elif isinstance(one := delta.get("function_call"), dict) and not self._calls.many:
+            self._calls.add_only(one)
 
     def _take_usage(self, usage: JSON) -> None:
         """Counts are cumulative where they come more than once: the last ones stand."""

@@ -179,6 +179,28 @@ def test_text_reasoning_and_calls_come_in_that_order_in_the_reply():
     assert (reasoning.text, reasoning.origin, text.text, call.name) == ("hm so", "openai-chat", "on it", "f")
 
 
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "reasoning_text", "thinking"])
+def test_reasoning_is_known_by_each_of_its_names(name):
+    reply, deltas = read(chunk({name: "h"}), chunk({name: "m", "content": None}), chunk({"content": "x"}, "stop"))
+    assert reply.blocks[0].text == "hm"
+    assert deltas == [ReasoningDelta("h"), ReasoningDelta("m"), TextDelta("x")]
+
+
+def test_a_call_in_the_older_form_is_a_call_and_beside_tool_calls_it_is_nothing():
+    def old(**function):
+        return chunk({"function_call": function})
+
+    reply, _ = read(
+        old(name="f", arguments=""), old(arguments='{"x"'), old(arguments=":1}"), chunk({}, "function_call")
+    )
+    assert [(call.name, call.arguments) for call in calls_of(reply.blocks)] == [("f", '{"x":1}')]
+    assert reply.finish is Finish.CALLS
+    twin = {"tool_calls": [piece(0, "a", "f", '{"x":1}')], "function_call": {"name": "f", "arguments": '{"x":1}'}}
+    late = chunk({"function_call": {"name": "f", "arguments": '{"x":1}'}})
+    reply, _ = read(chunk(twin), late, chunk({"function_call": None}), chunk({}, "tool_calls"))
+    assert [(call.name, call.arguments) for call in calls_of(reply.blocks)] == [("f", '{"x":1}')]
+
+
 def test_only_the_first_choice_counts():
     two = [{"index": 0, "delta": {"content": "a"}}, {"index": 1, "delta": {"content": "b"}}]
     reply, deltas = read(event({"choices": two}), chunk({}, "stop"))

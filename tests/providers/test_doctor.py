@@ -122,6 +122,17 @@ def test_an_answer_without_end_is_not_waited_for(visit, monkeypatch, recorded, p
     assert "--budget-seconds" in lines[3]
 
 
+def test_a_call_without_end_is_told_from_a_server_that_is_not_there(visit, monkeypatch):
+    monkeypatch.setattr("fsm.providers.checkup.Patient.__init__.__defaults__", (0.3,))
+    call = {"index": 0, "id": "a", "function": {"name": "lookup", "arguments": '{"key": "aaaa'}}
+    with ChatServer([[chunk({"tool_calls": [call]}), HANG]]) as server:
+        lines, _ = visit(server)
+    assert "no end of the answer within 0.3 s" in lines[2]
+    with ChatServer([Response([HANG], raw=True)]) as server:
+        lines, _ = visit(server)
+    assert "no answer within 0.3 s" in lines[0]
+
+
 def test_a_second_answer_without_end_is_told_too(visit, monkeypatch):
     monkeypatch.setattr("fsm.providers.checkup.Patient.__init__.__defaults__", (0.3,))
     with ChatServer([BOTH, [chunk({"content": "on and on"}), HANG]]) as server:

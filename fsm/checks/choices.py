@@ -18,6 +18,7 @@ from .replay import Prefix
 from .stage import NOTE, SEND, SHELL, TEST, Waiting
 from .world import CALLS, EARLY, LONG, OUTPUTS, READ, WRITE, World
 
+DONE: Final = "the model answers"
 MOODS: Final = {
     "it objects": Opinion(Judgement.FAIL, "it does not work"),
     "it says nothing that counts": Opinion(Judgement.NONE),
@@ -58,7 +59,14 @@ class Chooser(Deeds):
         else:
             answers = self._answers(here)
             hinted = [choice for choice in answers if choice.label == self.hint]
-            weights = [(8, hinted), (3, answers), (3, self._asks(here)), (8, self._results(here))]
+            asks = self._asks(here)
+            weights = [
+                (8, hinted),
+                (3, answers),
+                (3, asks),
+                (2, self._sensible(answers, asks)),
+                (8, self._results(here)),
+            ]
             weights += [(3, self._announcements(here))]
             weights += [(1, self._notes()), (2, self._disturbances(here)), (3, self._former_owners())]
         return [group for weight, group in weights if group for _ in range(weight)]
@@ -122,6 +130,12 @@ class Chooser(Deeds):
             self._answer(f"the model asks for {' and '.join(name for name, _ in calls)}", process, _asks(*calls))
             for calls in (*wanted, *mixed)
         ]
+
+    def _sensible(self, answers: Group, asks: Group) -> Group:
+        """What a model does that wants to be done: show what is owed, then say so. Chance alone seldom gets there."""
+        shown = not self.history.owed or any(run.exit_status == 0 for run in self.history.commands)
+        wanted = DONE if shown else f"the model asks for {SHELL}"
+        return [choice for choice in (answers if shown else asks) if choice.label == wanted][:1]
 
     def _announcements(self, process: Process) -> list[Choice]:
         """Calls become complete while the answer goes on: of every kind, whether or not the answer then holds them."""

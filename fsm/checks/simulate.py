@@ -340,7 +340,7 @@ def _judge(here: _Stage, source: Source, coverage: Coverage, digest: "hashlib._H
 
 def _told(here: _Stage, played: list[Step], broken: Broken, cases: Path | None) -> Broken:
     """The break, by the shortest history that leads to it."""
-    steps, history, story = _shortened(here, played, broken)
+    steps, history, story, broken = _shortened(here, played, broken)
     named = re.match(r"record \d+: (\w+): ", broken.why)  # a claim on records, rather than on what happened outside
     name = named[1] if named else broken.claim
     made = Case(
@@ -362,8 +362,8 @@ def _told(here: _Stage, played: list[Step], broken: Broken, cases: Path | None) 
     return Broken(broken.claim, broken.why, lines)
 
 
-def _shortened(here: _Stage, steps: list[Step], broken: Broken) -> tuple[list[Step], Simulation, list[str]]:
-    """Fewer steps that break the same claim in the same way."""
+def _shortened(here: _Stage, steps: list[Step], broken: Broken) -> tuple[list[Step], Simulation, list[str], Broken]:
+    """Fewer steps that break the same claim in the same way, and how they do: records have other numbers there."""
     wanted = case.kind_of_break(str(broken.why))
     history, _, story, _ = here.play(iter(steps))
     size, tries = max(1, len(steps) // 2), TRIES
@@ -372,7 +372,7 @@ def _shortened(here: _Stage, steps: list[Step], broken: Broken) -> tuple[list[St
             tries -= 1
             tried, played, words, again = here.play(iter(candidate))
             if again is not None and case.kind_of_break(again.why) == wanted:
-                steps, history, story = played, tried, words
+                steps, history, story, broken = played, tried, words, again
                 break
             if tries <= 0:
                 break
@@ -380,7 +380,7 @@ def _shortened(here: _Stage, steps: list[Step], broken: Broken) -> tuple[list[St
             if size == 1:
                 break
             size //= 2
-    return steps, history, story
+    return steps, history, story, broken
 
 
 def _way(history: Simulation) -> list[str]:

@@ -47,6 +47,11 @@ async def _answered(run: Run) -> list[Decided]:
     return records
 
 
+def due_for_hooks(run: Run) -> list[ToolIntent]:
+    """Calls that would start now and were not yet put before the hooks."""
+    return _to_be_hooked(run, _decide_all(run))
+
+
 def _to_be_hooked(run: Run, records: list[Decided]) -> list[ToolIntent]:
     """Calls that would start and were not yet put before the hooks; none as long as a call waits for a person."""
     if any(isinstance(record, ApprovalAsked) for record in records):

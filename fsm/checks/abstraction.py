@@ -110,6 +110,7 @@ def _call(state: CallState) -> Hashable:
         state.prestarted,
         state.asked,
         state.approval and state.approval.granted,
+        tuple((said.outcome, said.arguments) for said in state.hooks),
     )
 
 

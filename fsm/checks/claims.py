@@ -358,6 +358,21 @@ def old_epochs_stay_out(before: History, move: Move, now: History) -> str | None
     return None
 
 
+def hooks_are_heeded(before: History, move: Move, now: History) -> str | None:
+    """No call starts that a hook denied, or for which it wanted a person who has not agreed, or not as it made it."""
+    for record in move.records:
+        state = now.calls.get(record.call) if isinstance(record, ToolIntent) else None
+        if state is None or not isinstance(record, ToolIntent):
+            continue
+        outcomes = {said.outcome for said in state.hooks}
+        agreed = state.approval is not None and state.approval.granted
+        if HookOutcome.DENIED in outcomes or (HookOutcome.ASKED in outcomes and not agreed):
+            return f"{record.call} starts over its hook"
+        if any(said.arguments for said in state.hooks) and record.arguments != state.sent:
+            return f"{record.call} starts with other input than a hook made of it"
+    return None
+
+
 def early_starts_end_with_their_turn(before: History, move: Move, now: History) -> str | None:
     """What started ahead of a turn is a call of it once it is there, or was dropped, and an epoch with it."""
     if now.early and (move.transition is not None or now.closing_event is not None):
@@ -476,6 +491,10 @@ TWINS: Final[Mapping[Claim, Twin]] = {
     no_start_without_leave: lambda before, move, now: (
         any(isinstance(record, ToolIntent) for record in move.records)
         and any(state.asked for state in now.calls.values())
+    ),
+    hooks_are_heeded: lambda before, move, now: any(
+        isinstance(record, ToolIntent) and record.call in now.calls and bool(now.calls[record.call].hooks)
+        for record in move.records
     ),
     rests_are_explained: lambda before, move, now: _entered(move, State.SUSPENDED),
     failures_are_explained: lambda before, move, now: _entered(move, State.FAILED),

@@ -44,7 +44,7 @@ from .claims import (
 )
 from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
-from .world import A_READ, OUTPUTS, OWES_OUTPUT, STARTED, Proofs, World, proofs
+from .world import A_READ, EFFECTS, OUTPUTS, OWES_OUTPUT, STARTED, Proofs, World, proofs
 
 MANY: Final = 24
 """Retries that are told apart; a gate that has sent a run back more often is taken to go on as it does then."""
@@ -189,6 +189,7 @@ class _Search:
                 continue
             if move.honest and not any(isinstance(record, Cancellation) for record in move.records):
                 on |= now.closing_event is not None or now.unanswered < history.unanswered
+                on |= _heard(now) > _heard(history)
             self._reach(node, move, now, history)
         if not on and history.state not in ENDS:
             raise Broken(
@@ -297,6 +298,11 @@ class _Search:
         self.rows[row] += 1
 
 
+def _heard(history: History) -> int:
+    """Answers of hooks about the calls of the turn; each call is put before them once."""
+    return sum(len(state.hooks) for state in history.calls.values())
+
+
 def _labelled(move: Move, decision: Decision) -> Move:
     said = ", ".join(f"{gate.name}: {type(ruling).__name__}" for gate, ruling in decision.rulings)
     return attrs.evolve(
@@ -331,6 +337,8 @@ def check(
         asked = OUTPUT_ACCEPTED in names  # a loop with a table that does not ask takes no contract with an output
         owed_here = tuple(claim for claim in every if asked or claim is not success_hands_in_its_output)
         searches += _owing_output(table, owed_here, started)
+    searches.append(_Search(table, every, _hooked(proofs), View(epochs=False)))
+    searches[-1].run(started)
     if any(_minds_standing_still(gate) for gate in _gates(table)):
         patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
         searches.append(_Search(table, every, patient, View(epochs=False, still=True)))
@@ -377,6 +385,11 @@ def _owing_output(graph: Graph, claims: tuple[Claim, ...], started: RunStarted) 
         search = _Search(graph, claims, honest, View(name, epochs=False), most=CORRECTIONS + 2)
         search.run(owing)
         yield search
+
+
+def _hooked(proofs: Proofs) -> World:
+    """An honest world with effects, each of which is put before a hook, and lies about that."""
+    return World(hostile=False, calls=EFFECTS, proofs=proofs, results=(Status.OK, Status.CANCELLED), hooks=True)
 
 
 def _hold_detectors(history: History, view: View) -> None:

@@ -118,9 +118,10 @@ class _Desk:
     tools: Shelf = attrs.field(factory=Shelf)
     ahead: Ahead = attrs.field(factory=Ahead)
     answers_at_once: bool = False
+    hooks: bool = False
 
     def hooked(self, name: str) -> bool:
-        return False
+        return self.hooks and name == WRITE
 
     def permit(self, name: str, arguments: JSON, *, reads: bool, delegates: bool = False) -> Permit:
         return permit(self.history, name, arguments, reads=reads, delegates=delegates)
@@ -205,6 +206,9 @@ OUTPUTS: Final[Mapping[str, Asking]] = {
 }
 """What the turns of a run may ask for that owes a structured output."""
 A_READ: Final = {"a read": CALLS["a read"]}
+EFFECTS: Final = {label: CALLS[label] for label in ("an effect", "an effect, then a read", "two effects")}
+HOOKED: Final = '{"n":3}'
+"""What a hook makes of a call's input."""
 EARLY: Final = tuple(arguments for _, arguments in CALLS["two reads"])
 """Arguments of the reads that may start while the answer is streamed."""
 
@@ -212,13 +216,15 @@ EARLY: Final = tuple(arguments for _, arguments in CALLS["two reads"])
 @attrs.frozen
 class World:
     """`hostile`: lies and accidents are in it. `calls`: what the model may ask for; nothing makes it a talker, which
-    may say the same thing again. `results`: what may become of a call that was started.
+    may say the same thing again. `results`: what may become of a call that was started. `hooks`: a hook is asked about
+    each effect that would start.
     """
 
     hostile: bool = True
     calls: Mapping[str, Asking] = attrs.field(factory=lambda: CALLS)
     proofs: Proofs = proofs
     results: tuple[Status, ...] = (Status.OK, Status.ERROR, Status.UNKNOWN, Status.CANCELLED)
+    hooks: bool = False
 
     def moves(self, history: History) -> Moves:
         """Everything that could be committed next, apart from the move that the table decides about."""
@@ -360,7 +366,13 @@ def _dropped(history: History) -> tuple[PrestartsDropped, ...]:
 
 
 def _dispatch(world: World, history: History) -> Moves:
-    outcome = at_once(dispatch_tools.act(cast("Run", _Desk(history))))  # a desk is all that this activity looks at
+    desk = cast("Run", _Desk(history, hooks=world.hooks))  # a desk is all that this activity looks at
+    if world.hooks:
+        yield from _over_hooks(history)
+        if due := dispatch_tools.due_for_hooks(desk):
+            yield from _hooks(due[0])
+            return
+    outcome = at_once(dispatch_tools.act(desk))
     yield Move("the calls are dispatched", outcome.records)
     if world.hostile:
         idle = [state for state in history.open_calls() if state.intent is None]
@@ -372,6 +384,35 @@ def _dispatch(world: World, history: History) -> Moves:
             )
         if len(idle) > 1:
             yield Move("the last call starts first", (_intent(history, idle[-1]), *outcome.records), honest=False)
+
+
+def _hooks(due: ToolIntent) -> Moves:
+    """What a hook may say to a call that is about to start."""
+    said = HookResult(due.call, "PreToolUse", "guard", HookOutcome.PASSED)
+    changed = attrs.evolve(said, outcome=HookOutcome.CHANGED, arguments=HOOKED)
+    yield Move("a hook lets it pass", (said,))
+    yield Move("a hook fails", (attrs.evolve(said, outcome=HookOutcome.FAILED, said="it broke"),))
+    yield Move("a hook denies it", (attrs.evolve(said, outcome=HookOutcome.DENIED, said="no"),))
+    yield Move("a hook has a person asked", (attrs.evolve(said, outcome=HookOutcome.ASKED, said="really?"),))
+    yield Move("a hook changes its input", (changed,))
+    yield Move(
+        "a hook changes its input, and the next denies it", (changed, attrs.evolve(said, outcome=HookOutcome.DENIED))
+    )
+
+
+def _over_hooks(history: History) -> Moves:
+    """A call starts although a hook denied it, without the person that it asked for, or not as it made it."""
+    for state in history.open_calls():
+        if state.intent is not None or not state.hooks:
+            continue
+        allowed = state.approval is not None and state.approval.granted
+        held = any(said.outcome is HookOutcome.DENIED for said in state.hooks) or not allowed
+        as_it_is = attrs.evolve(_intent(history, state), arguments=state.sent or "{}")
+        if held:
+            yield Move("a call starts over its hook", (as_it_is, Dispatch(history.turn_seq)), honest=False)
+        if state.sent == HOOKED:
+            as_it_was = attrs.evolve(as_it_is, arguments="{}")
+            yield Move("a call starts with its old input", (as_it_was, Dispatch(history.turn_seq)), honest=False)
 
 
 def _intent(history: History, state: CallState) -> ToolIntent:

@@ -50,11 +50,19 @@ def _tool_intent(history: History, seq: int, record: ToolIntent) -> None:
     need(_may_start(history, state, record), seq, f"an intent for {record.call!r}, which may not start unasked")
     denied = any(said.outcome is HookOutcome.DENIED for said in state.hooks)
     need(not denied, seq, f"an intent for {record.call!r}, which a hook denied")
+    shown = state.arguments if state.approval is not None else None
+    for what, arguments in (("a hook made of it", _changed(state)), ("a person was shown", shown)):
+        need(arguments in (None, record.arguments), seq, f"an intent for {record.call!r} with other input than {what}")
     need(record.epoch == history.epoch, seq, f"an intent of dead epoch {record.epoch}")
     need(record.order == state.order, seq, "intents out of the model's order")
     need(all(other.intent is not None for other in _before(history, state)), seq, "intents out of the model's order")
     state.intent, state.fence, state.arguments = seq, history.fence, record.arguments
     state.read_only, state.shared = record.read_only, record.shared
+
+
+def _changed(state: CallState) -> str | None:
+    """What hooks made of a call's arguments, if they changed them."""
+    return next((said.arguments for said in reversed(state.hooks) if said.arguments), None)
 
 
 def _may_start(history: History, state: CallState, record: ToolIntent) -> bool:

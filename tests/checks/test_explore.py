@@ -1,19 +1,23 @@
 """The exhaustive search: what it covers is pinned, and what it must find it finds, with a short story."""
 
+from types import SimpleNamespace
+
 import attrs
 import pytest
 
 from fsm.checks import Broken, explore
-from fsm.checks.claims import JUDGED, STANDARD, passes_of
+from fsm.checks.abstraction import View
+from fsm.checks.claims import JUDGED, STANDARD, hooks_are_heeded, passes_of
 from fsm.checks.table_walk import Sheet, first_row
-from fsm.checks.world import STARTED
+from fsm.checks.world import STARTED, proofs
 from fsm.graph import AT_CANDIDATE, AT_VERIFY, GRAPH, Row, table
 from gates import turn_ended
 from gates.gate import Gate
 from gates.inputs_answered import inputs_answered
 from gates.permission import permit
+from states.fold import calls
 from states.names import Event, State
-from states.records import Verification
+from states.records import HookOutcome, Verification
 from states.rules import Leave, Permit, Rules
 from states.verdicts import Fail, Pass, Retry, WaitsFor
 
@@ -25,7 +29,7 @@ def report():
 
 def test_the_number_of_explored_states_is_pinned(report):
     """A change here is a change of what a run can do: look at it, then pin it anew."""
-    assert (report.states, report.transitions, report.refused) == (56168, 170085, 28327)
+    assert (report.states, report.transitions, report.refused) == (57284, 173540, 28615)
 
 
 def test_every_row_is_taken(report):
@@ -230,3 +234,37 @@ def test_a_denial_that_is_not_obeyed_is_found(monkeypatch):
 
     with pytest.raises(Broken, match="starts, which a rule denies"):
         explore.check(GRAPH, started=started)
+
+
+@pytest.fixture
+def hooked():
+    """The search in which a hook is asked about each effect."""
+    return explore._Search(GRAPH, STANDARD, explore._hooked(proofs), View(epochs=False))
+
+
+def test_whatever_a_hook_says_is_explored_and_obeyed(hooked):
+    hooked.run(STARTED)
+    nodes = hooked.seen.values()
+    said = {outcome for node in nodes for state in node.history.calls.values() for outcome in _outcomes(state)}
+
+    assert said == set(HookOutcome)
+    assert any(node.move.label == "a person approves the first call" and _asked(node.history) for node in nodes)
+    assert hooks_are_heeded not in hooked.idle
+
+
+def _outcomes(state):
+    return {answer.outcome for answer in state.hooks}
+
+
+def _asked(history):
+    return any(HookOutcome.ASKED in _outcomes(state) for state in history.calls.values())
+
+
+def test_a_fold_that_forgets_what_a_hook_said_is_found(hooked, monkeypatch):
+    monkeypatch.setattr(calls, "_may_start", lambda history, state, record: True)
+    monkeypatch.setattr(calls, "HookOutcome", SimpleNamespace(DENIED=None, ASKED=None))
+    hooked.claims = (hooks_are_heeded,)  # others are broken by that as well
+
+    with pytest.raises(Broken) as caught:
+        hooked.run(STARTED)
+    assert (caught.value.claim, caught.value.trace[-1]) == ("hooks_are_heeded", "a call starts over its hook")

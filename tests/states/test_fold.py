@@ -408,6 +408,21 @@ def test_what_a_hook_changed_voids_the_approval_before_it():
         changed.add(ToolIntent("call_1_0", "act", '{"a":1}', 0))
 
 
+def test_a_call_starts_only_as_a_hook_made_it():
+    changed = {"outcome": HookOutcome.CHANGED, "arguments": '{"a":1}'}
+
+    with pytest.raises(HistoryError, match="with other input than a hook made of it"):
+        hooked(**changed).add(ToolIntent("call_1_0", "act", "{}", 0))
+    assert hooked(**changed).add(ToolIntent("call_1_0", "act", '{"a":1}', 0)).history.calls["call_1_0"].intent
+
+
+def test_an_approval_is_for_exactly_the_input_that_was_shown():
+    asked = Past(permission=Permission.ASK).calls("act").move().add(*approved("call_1_0"))
+
+    with pytest.raises(HistoryError, match="with other input than a person was shown"):
+        asked.add(ToolIntent("call_1_0", "act", '{"a":1}', 0))
+
+
 def stopped(outcome=HookOutcome.PASSED, said="", **more):
     """What a stop hook said about the candidate that is judged."""
     return lambda past: HookResult(

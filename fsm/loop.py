@@ -262,7 +262,7 @@ class Loop(Sessions):
         """The budget again. Raises ConfigError for one that cannot be kept."""
         if budget.reserve is not None and budget.tokens is not None and budget.reserve >= budget.tokens:
             raise ConfigError(f"budget: reserve ({budget.reserve}) has to be smaller than tokens ({budget.tokens})")
-        unpriced = [model for model in self._models if price_of(model, self._prices) is None]
+        unpriced = [model for model in self.models if price_of(model, self._prices) is None]
         if budget.cost is not None and unpriced:
             raise ConfigError(
                 f"budget: a cost of {budget.cost:g} USD is asked for, but what {unpriced[0]!r} costs is not "
@@ -544,7 +544,7 @@ class Loop(Sessions):
             driver.history.run + 1,
             graph_digest(self._graph),
             tools_digest(specs),
-            self._models[0],
+            self.models[0],
             self._system + (OUTPUT if self._contract.output_schema else ""),
             self._workspace_name,
             self._contract,
@@ -555,7 +555,7 @@ class Loop(Sessions):
             *((self._lineage.parent, self._lineage.agent, self._lineage.depth) if self._lineage else ("", "", 0)),
             self._only,
             driver.history.rules if driver.history.started else self._rules,
-            self._models[1:],
+            self.models[1:],
         )
 
     async def _listen(self, driver: Driver) -> None:
@@ -584,7 +584,8 @@ class Loop(Sessions):
             await provider.close()
 
     @property
-    def _models(self) -> tuple[str, ...]:
+    def models(self) -> tuple[str, ...]:
+        """Names of the models that are asked, the first one first."""
         return tuple(provider.model for provider in self._providers)
 
     async def __aenter__(self) -> Self:

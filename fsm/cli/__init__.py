@@ -10,6 +10,7 @@ from states.errors import InterlockError
 from .audit import audit
 from .cancel import cancel
 from .changes import changes
+from .chat import chat
 from .check import check
 from .delete import delete
 from .demo import demo
@@ -60,6 +61,7 @@ def interlock(debug: bool) -> None:
 _ABOUT_SESSIONS = (sessions, show, changes, undo, follow_up, fork, title, delete, export, take_in)
 for _command in (
     run,
+    chat,
     resume,
     steer,
     cancel,

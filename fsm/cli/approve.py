@@ -1,6 +1,6 @@
 """Asks the person at the terminal about calls that wait for an approval."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -8,6 +8,7 @@ import click
 import orjson
 
 from states.history import CallState
+from states.records import JSON
 
 from .stage import Job
 from .terminal import say, visible
@@ -43,7 +44,7 @@ def ask(calls: Sequence[CallState]) -> Answers | None:
     for state in calls:
         why = f" ({state.why})" if state.why.startswith(("ask ", "it cannot")) else ""
         say(f"{state.call.name} wants to run{visible(why)}:", "bold")
-        say(_arguments(state.arguments))
+        say(arguments_of(orjson.loads(state.arguments)))
         answer = click.prompt(
             "Allow it? [y]es, [a]lways in this session, [n]o, [q]uit",
             type=click.Choice(["y", "a", "n", "q"]),
@@ -68,11 +69,10 @@ def ask(calls: Sequence[CallState]) -> Answers | None:
     return Answers(tuple(approve), tuple(denied), said, tuple(always))
 
 
-def _arguments(arguments: str) -> str:
+def arguments_of(given: JSON | Mapping[str, JSON]) -> str:
     """One argument under the other, texts as they are."""
-    given = orjson.loads(arguments)
     lines = []
-    for name, value in given.items() if isinstance(given, dict) else [("", given)]:
+    for name, value in given.items() if isinstance(given, Mapping) else [("", given)]:
         text = value if isinstance(value, str) else orjson.dumps(value).decode()
         left = f" … and {len(text) - SHOWN} more characters" if len(text) > SHOWN else ""
         indented = visible(text[:SHOWN]).replace("\n", "\n      ")

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from fsm.approvals import Approver
 from fsm.config import KINDS_AT_ONCE, Settings, key_variables
 from fsm.limits import Limits
 from fsm.loop import Loop
@@ -101,7 +102,9 @@ def _check_limits(limits: Limits, names: list[str]) -> None:
             raise ConfigError(f"limits: there is no tool {name!r}; there are {', '.join((*KINDS_AT_ONCE, *names))}")
 
 
-def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -> Loop:
+def assemble(
+    settings: Settings, plan: Plan, provider: Provider | None = None, *, on_approval: Approver | None = None
+) -> Loop:
     """A loop with the workspace's tools; `provider` stands in for the settings' own.
 
     Nothing is opened or written yet. Raises ConfigError.
@@ -131,6 +134,7 @@ def assemble(settings: Settings, plan: Plan, provider: Provider | None = None) -
         only=plan.only,
         defer=settings.defer,
         rules=plan.rules,
+        on_approval=on_approval,
         hooks=settings.hooks,
         system=plan.system,
         prompt=_prompt(settings),

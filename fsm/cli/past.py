@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from states.errors import ConfigError
+from states.errors import ConfigError, UnknownSession
 from states.fold import fold
 from states.history import CallState, History
 from states.ports import Journal
@@ -58,6 +58,16 @@ async def examined(path: str, session: str) -> tuple[list[Entry], list[str]]:
 async def history_of(path: str, session: str) -> History:
     """What a session's entries amount to. Raises JournalError, HistoryError, ConfigError."""
     return fold(session, await entries_of(path, session))
+
+
+async def known(path: str, session: str) -> History | None:
+    """What a session's entries amount to; None if there is no such session. Raises JournalError, HistoryError."""
+    if not exists(path):
+        return None
+    try:
+        return await history_of(path, session)
+    except UnknownSession:
+        return None
 
 
 def waiting(history: History) -> list[CallState]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAIN_ARGUMENTS: Final = ("command", "path", "pattern", "patch")
 """Of a tool call, the argument that says most about it."""
-_MARKS: Final = {
+MARKS: Final = {
     Status.OK: ("✓", "green"),
     Status.ERROR: ("✗", "red"),
     Status.DENIED: ("✗", "yellow"),
@@ -125,7 +125,7 @@ class Progress:
             self._now(f"{self._turn}: {one_line(self._words[-60:], 60)}")
 
     def _ended(self, end: events.ToolEnd) -> None:
-        mark, style = _MARKS[end.status]
+        mark, style = MARKS[end.status]
         what = self._labels.get(end.call) or f"{end.call} {one_line(end.output, 72)}"
         exit_status = end.metadata.get("exit_status")
         code = f", exit status {exit_status}" if exit_status else ""

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from fsm import events
 from fsm.cli import ndjson, progress, terminal
-from fsm.cli.approve import _arguments
+from fsm.cli.approve import arguments_of
 from fsm.cli.progress import Progress, label
 from states.messages import Finish
 from states.records import Status
@@ -96,8 +96,8 @@ def test_a_call_is_named_by_its_main_argument(name, arguments, shown):
 
 
 def test_what_is_to_be_approved_is_shown_whole_or_the_rest_is_counted():
-    assert _arguments('{"content":"a\\nb\\u001b","n":3}') == "  content: a\n      b\\x1b\n  n: 3"
-    assert _arguments('{"command":"' + "x" * 5000 + '"}').endswith("… and 1000 more characters")
+    assert arguments_of({"content": "a\nb\x1b", "n": 3}) == "  content: a\n      b\\x1b\n  n: 3"
+    assert arguments_of({"command": "x" * 5000}).endswith("… and 1000 more characters")
 
 
 def test_an_event_with_text_that_json_cannot_hold_is_still_a_line():

@@ -112,7 +112,7 @@ def test_steering_an_interrupt_and_another_chat_that_goes_on(talk, interlock):
             screen.until("suspended (resume)")
             screen.until("ready", after="suspended (resume)")
             screen.enter("go on")
-            screen.until("succeeded", after="> go on")
+            screen.until("succeeded", after="Whole.")
             screen.type("\x03")
             screen.until("Ctrl-C once more leaves")
             screen.type("\x03")

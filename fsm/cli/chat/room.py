@@ -58,6 +58,8 @@ class Room:
     _stopping: "asyncio.Task[None] | None" = None
     _begun: bool = False
     """The run that goes on is in the journal."""
+    _ended: bool = False
+    """It has ended: what is left is to put the session down."""
     _asked: "asyncio.Future[ApprovalAnswer | None] | None" = None
     _asking: asyncio.Lock = attrs.field(factory=asyncio.Lock)
     _questions: tuple[Question, ...] = ()
@@ -207,7 +209,7 @@ class Room:
         return self._work is not None and not self._work.done()
 
     def begin(self, job: Job) -> None:
-        self._questions, self._begun, self._stopping = (), False, None
+        self._questions, self._begun, self._ended, self._stopping = (), False, False, None
         self._work = asyncio.create_task(self._run(job))
 
     async def _run(self, job: Job) -> None:
@@ -251,11 +253,13 @@ class Room:
             self._begun = True
             self.past = self.past or History(self.session)
             remember(self.settings, self.session)
+        if isinstance(event, events.RunEnd | events.RunStart):  # a follow-up begins another one
+            self._ended = isinstance(event, events.RunEnd)
         self.view(event)
 
     def interrupt(self) -> bool:
         """Stop what goes on; it comes to rest. False if there is nothing, or if it is being stopped already."""
-        if not self.working or self._work is None or self._stopping is not None:
+        if not self.working or self._work is None or self._ended or self._stopping is not None:
             return False
         self.terminal.say("stopping: the session comes to rest", "warn")
         if self._begun:

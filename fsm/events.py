@@ -224,7 +224,7 @@ class VerifierEnd:
 
 @attrs.frozen
 class HookAnswered:
-    """A hook of the host answered: about `call`, or, where that is empty, about the run's end."""
+    """A hook of the host answered: about `call`, or, where that is empty, a run's end or a session."""
 
     seq: int
     call: str

@@ -18,6 +18,7 @@ from .world import NoHooks
 
 if TYPE_CHECKING:
     from .hooks.hook import Hook
+    from .hooks.sessions import SessionHooks
 
 
 def as_hooks(hooks: "Iterable[Hook] | Hooks", directory: str, secrets: Iterable[str], graph: Graph) -> Hooks:
@@ -39,7 +40,7 @@ def as_hooks(hooks: "Iterable[Hook] | Hooks", directory: str, secrets: Iterable[
     asked = {guard.gate.name for row in graph for guard in row.guards if isinstance(guard, GateAsked)}
     for hook in found:
         if not isinstance(hook, Asked):
-            known = "PreToolUse(...), PostToolUse(...), Stop(...) or SubagentStop(...)"
+            known = "PreToolUse(...), PostToolUse(...), Stop(...) or another of fsm.hooks"
             raise ConfigError(f"{hook!r} is no hook; make it with {known}")
         if isinstance(hook, Stop | SubagentStop) and STOP_ALLOWED not in asked:
             raise ConfigError(
@@ -47,6 +48,20 @@ def as_hooks(hooks: "Iterable[Hook] | Hooks", directory: str, secrets: Iterable[
                 "hears it; put gates.stop_allowed into at_stop"
             )
     return HookRunner(found, directory or str(Path.cwd()), (*SECRETS, *hidden_of(secrets)))
+
+
+def as_session_hooks(hooks: "Iterable[Hook] | Hooks", directory: str, secrets: Iterable[str]) -> "SessionHooks | None":
+    """Those hooks that are about words and sessions; None if there is none. `hooks` were checked by `as_hooks`."""
+    found = tuple(hooks) if isinstance(hooks, Iterable) else ()
+    if not found:
+        return None
+    from .hooks.hook import SessionEnd, SessionStart, UserPromptSubmit
+    from .hooks.sessions import SessionHooks
+    from .tools.shell.bash import SECRETS
+
+    ours = tuple(hook for hook in found if isinstance(hook, UserPromptSubmit | SessionStart | SessionEnd))
+    place = directory or str(Path.cwd())
+    return SessionHooks(ours, place, (*SECRETS, *hidden_of(secrets))) if ours else None
 
 
 def hidden_of(secrets: Iterable[str]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
 from states.ports import Claim, Clock, FollowUp, Hooks, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
-from states.records import JSON, Failed, Record, RunStarted, UserInput
+from states.records import JSON, Failed, HookResult, Record, RunStarted, UserInput
 from states.rules import Rules
 
 from . import events
@@ -30,10 +30,10 @@ from .clock import RandomIds, SystemClock
 from .digests import graph_digest, tools_digest
 from .driver import Driver
 from .graph import GRAPH, Graph
-from .host import Unheard, as_hooks
+from .host import Unheard, as_hooks, as_session_hooks
 from .limits import NO_LIMITS, Limits
 from .offered import as_only, offered
-from .opening import Opening
+from .opening import Opening, with_hooks
 from .output import owing, wanted
 from .prompts import BARE, BASE, OUTPUT, Prompt
 from .prompts.layers import layers
@@ -102,7 +102,8 @@ class Loop(Sessions):
         A session keeps those that it began with.
     on_approval: answers approvals while the run goes on (takes an `ApprovalRequest`, gives an `ApprovalAnswer`, True,
         False, or None to leave it open); without it the run rests.
-    hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call; `Stop` and
+    hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call; `UserPromptSubmit`,
+        `SessionStart` and `SessionEnd` about words and sessions; `Stop` and
         `SubagentStop`, asked before a run may end as a success. Or a `states.ports.Hooks`.
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     defer: names and patterns of tools of which the model sees names only, until it loads their schemas (`tool_search`).
@@ -190,6 +191,8 @@ class Loop(Sessions):
         self._on_approval = on_approval
         self._given_hooks = tuple(hooks) if isinstance(hooks, Iterable) else hooks
         self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets, graph)
+        about_sessions = () if lineage else self._given_hooks  # those of an agent are its caller's
+        self._session_hooks = as_session_hooks(about_sessions, self._workspace_name, self._secrets)
         self._verifier = as_verifier(verifier, self._verifier_loop)
         self._to_close = providers_of(self._providers, verifier, self._crew)
 
@@ -353,7 +356,14 @@ class Loop(Sessions):
         """
         if not text.strip():
             raise ConfigError("the message is empty; say what the model should know")
+        if self._session_hooks is not None:
+            await self._session_hooks.prompted(session, text)
         return await self._journal.post(session, self._redactor().text(text))
+
+    async def follow_up(self, session: str, text: str, *, id: str | None = None) -> FollowUp:  # noqa: A002
+        if self._session_hooks is not None:
+            await self._session_hooks.prompted(session, text)
+        return await super().follow_up(session, text, id=id)
 
     async def cancel(self, session: str, reason: str = "") -> bool:
         """Stop a running session, wherever it runs; it rests and can be resumed. False if it was at rest."""
@@ -391,6 +401,7 @@ class Loop(Sessions):
     async def _admitted(self, session: str, opening: Opening, publish: Publish) -> Result:
         if isinstance(self._tools, Living):
             await self._tools.open()
+        heard = await self._heard(session, opening)
         claim = await self._journal.claim(session, create=opening.create)
         try:
             if isinstance(self._tools, Living):
@@ -398,13 +409,17 @@ class Loop(Sessions):
             driver = await self._driver(claim, publish)
             following = await self._following(driver) if not opening.decides and not claim.lost else []
             opening = Opening(follow_up=following[0]) if following else opening
-            result = await self._claimed(driver, opening, publish)
+            result = await self._claimed(driver, opening, publish, heard)
             for _ in range(CHAINED - len(following[:1])):
                 following = await self._following(driver)
                 if not following:
                     break
                 driver = await self._driver(claim, publish)
                 result = await self._claimed(driver, Opening(follow_up=following[0]), publish)
+            if self._session_hooks is not None and driver.broken is None:
+                ended = await self._session_hooks.ended(session, result.reason)
+                with suppress(JournalError):  # how the run ended is durable, whatever becomes of this
+                    await driver.commit(*ended)
             return result
         finally:
             try:
@@ -420,10 +435,20 @@ class Loop(Sessions):
             return []
         return await self._journal.queued(driver.session, driver.history.queued)
 
-    async def _claimed(self, driver: Driver, opening: Opening, publish: Publish) -> Result:
+    async def _heard(self, session: str, opening: Opening) -> tuple[HookResult, ...]:
+        """What hooks say to a session that is taken up, and to what is said to it. Raises PromptRefused."""
+        if self._session_hooks is None:
+            return ()
+        words = opening.message if opening.reject_plan is None else opening.reject_plan
+        started = await self._session_hooks.started(session, fresh=opening.create)
+        return (*started, *(await self._session_hooks.prompted(session, words) if words else ()))
+
+    async def _claimed(
+        self, driver: Driver, opening: Opening, publish: Publish, heard: tuple[HookResult, ...] = ()
+    ) -> Result:
         session = driver.session
         self._check_resumable(driver.history)
-        records = await self._opened(driver, opening)
+        records = await self._opened(driver, opening, heard)
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
         try:
@@ -459,13 +484,15 @@ class Loop(Sessions):
             raise asyncio.CancelledError
         return result
 
-    async def _opened(self, driver: Driver, opening: Opening) -> tuple[Record, ...] | None:
+    async def _opened(
+        self, driver: Driver, opening: Opening, heard: tuple[HookResult, ...]
+    ) -> tuple[Record, ...] | None:
         """What is to be committed first; None if there is nothing to do."""
         moved = driver.catch_up()
         records = opening.records(driver.history, self._run_started(driver), waiting=driver.words_wait)
         if records is None:
             return () if moved else None  # the move has to be durable
-        records = tuple([await self._told(record, driver) for record in records])
+        records = with_hooks(tuple([await self._told(record, driver) for record in records]), heard)
         if driver.words_wait and driver.history.questions:
             return (*await driver.inputs(), *records)  # what was posted while it rested is an answer
         return records

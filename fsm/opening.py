@@ -13,6 +13,7 @@ from states.records import (
     Approval,
     BudgetChange,
     ChainChange,
+    HookResult,
     Interruption,
     PermissionChange,
     PlanReview,
@@ -32,6 +33,23 @@ TOWARD_MODEL: Final = (State.PROVIDER_TURN, State.DISPATCH_TOOLS, State.AWAIT_RE
 
 APPROVED: Final = "The plan is approved. Carry it out."
 REJECTED: Final = "The plan is not approved yet; go on planning."
+
+
+def with_hooks(records: tuple[Record, ...], heard: tuple[HookResult, ...]) -> tuple[Record, ...]:
+    """The records with what hooks said before the words that it is about; what they add is told with those."""
+    if not heard:
+        return records
+    from .hooks.sessions import told_by
+
+    place = next((at for at, record in enumerate(records) if isinstance(record, UserInput)), None)
+    if place is None:
+        return (*records, *heard)
+    said = records[place]
+    block = told_by(heard)
+    if block and isinstance(said, UserInput):
+        context = "\n\n".join(part for part in (said.context, block) if part)
+        said = attrs.evolve(said, context=context)
+    return (*records[:place], *heard, said, *records[place + 1 :])
 
 
 @attrs.frozen

@@ -77,8 +77,24 @@ class Leave:
     reason: str = ""
 
 
-Heard = TypeVar("Heard", ToolUse, Ending)
-Said = TypeVar("Said", ToolAnswer, Refusal | Leave)
+@attrs.frozen
+class SessionMoment:
+    """Something about a session. `about`: the words of a prompt; `startup` or `resume`; or why it ended or rests."""
+
+    session: str
+    about: str
+
+
+@attrs.frozen
+class Words:
+    """What a hook says to that. `deny` refuses a prompt, with the reason; `add` is told to the model besides."""
+
+    deny: str = ""
+    add: str = ""
+
+
+Heard = TypeVar("Heard", ToolUse, Ending, SessionMoment)
+Said = TypeVar("Said", ToolAnswer, Refusal | Leave, Words)
 
 
 def _matcher(pattern: str) -> "re.Pattern[str]":
@@ -135,4 +151,19 @@ class SubagentStop(Asked[Ending, Refusal | Leave]):
     """Is asked before the run of an agent may end as a success. The matcher is for the agent's name."""
 
 
-Hook = PreToolUse | PostToolUse | Stop | SubagentStop
+@attrs.frozen
+class UserPromptSubmit(Asked[SessionMoment, Words]):
+    """Is asked before words of a person are taken: it may refuse them, or tell the model more. It has no matcher."""
+
+
+@attrs.frozen
+class SessionStart(Asked[SessionMoment, Words]):
+    """Is asked when a session is taken up, before anything is done. The matcher is for `startup` and `resume`."""
+
+
+@attrs.frozen
+class SessionEnd(Asked[SessionMoment, Words]):
+    """Is told when a session's run has ended or rests. The matcher is for the reason."""
+
+
+Hook = PreToolUse | PostToolUse | Stop | SubagentStop | UserPromptSubmit | SessionStart | SessionEnd

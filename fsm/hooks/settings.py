@@ -7,10 +7,39 @@ import orjson
 
 from states.errors import ConfigError
 
-from .hook import TIMEOUT, Hook, PostToolUse, PreToolUse, Stop, SubagentStop
+from .hook import (
+    TIMEOUT,
+    Hook,
+    PostToolUse,
+    PreToolUse,
+    SessionEnd,
+    SessionStart,
+    Stop,
+    SubagentStop,
+    UserPromptSubmit,
+)
 
-Kind = type[PreToolUse] | type[PostToolUse] | type[Stop] | type[SubagentStop]
-KINDS: Final[dict[str, Kind]] = {kind.__name__: kind for kind in (PreToolUse, PostToolUse, Stop, SubagentStop)}
+Kind = (
+    type[PreToolUse]
+    | type[PostToolUse]
+    | type[Stop]
+    | type[SubagentStop]
+    | type[UserPromptSubmit]
+    | type[SessionStart]
+    | type[SessionEnd]
+)
+_ALL: Final[tuple[Kind, ...]] = (
+    PreToolUse,
+    PostToolUse,
+    Stop,
+    SubagentStop,
+    UserPromptSubmit,
+    SessionStart,
+    SessionEnd,
+)
+KINDS: Final[dict[str, Kind]] = {kind.__name__: kind for kind in _ALL}
+_UNMATCHED: Final = (Stop, UserPromptSubmit)
+"""There is nothing that a matcher of theirs could match."""
 
 
 def read_hooks(said: object, where: str) -> tuple[Hook, ...]:
@@ -54,4 +83,4 @@ def _hook(kind: Kind, matcher: str, said: dict[str, object], what: str) -> Hook:
         raise ConfigError(f"{what} says {min(unknown)!r}, which is not known")
     if not isinstance(command, str) or isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise ConfigError(f"{what} needs a command (text), and perhaps a timeout (seconds)")
-    return kind(command, "" if kind is Stop else matcher, float(timeout))  # there is nothing that it could match
+    return kind(command, "" if kind in _UNMATCHED else matcher, float(timeout))

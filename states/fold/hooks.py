@@ -14,7 +14,15 @@ OF_A_STOP: Final = (HookOutcome.PASSED, HookOutcome.DENIED, HookOutcome.FAILED)
 """What can be said to a run that is about to stop."""
 
 
+OF_A_SESSION: Final = ("UserPromptSubmit", "SessionStart", "SessionEnd")
+"""Hooks about what is said to a session, and about its begin and end."""
+
+
 def _hook_result(history: History, seq: int, record: HookResult) -> None:
+    if record.event in OF_A_SESSION:
+        need(not (record.call or record.arguments or record.candidate), seq, f"a {record.event} hook about a call")
+        need(record.outcome in (HookOutcome.PASSED, HookOutcome.FAILED), seq, f"words that a hook {record.outcome}")
+        return
     (_about_a_stop if record.candidate else _about_a_call)(history, seq, record)
 
 

@@ -80,11 +80,12 @@ class HookOutcome(StrEnum):
 
 @attrs.frozen
 class HookResult:
-    """What a hook answered about a call that is about to start, or about a run that is about to stop.
+    """What a hook answered about a call that is about to start, a run that is about to stop, or a session.
 
     It counts once it is here. `said` is its reason, or the warning if it failed; `arguments` (canonical JSON) replace
     the call's (empty: none). `duration` in seconds. About a stop: `call` is empty, `candidate` is what was put up, and
-    `revision` the workspace's when the last hook had answered (empty: there is none).
+    `revision` the workspace's when the last hook had answered (empty: there is none). About a session, or what is
+    said to it, `said` is what the model is told besides.
     """
 
     call: str

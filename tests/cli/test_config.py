@@ -312,8 +312,8 @@ def test_a_settings_file_of_that_layout_is_read_only_if_it_is_named(tmp_path):
     [
         ("hooks = 1", "hooks is no table"),
         (
-            '[[hooks.SessionStart]]\nhooks = [{ command = "x" }]',
-            "hooks for 'SessionStart' are not run; known: PreToolUse",
+            '[[hooks.PreCompact]]\nhooks = [{ command = "x" }]',
+            "hooks for 'PreCompact' are not run; known: PreToolUse",
         ),
         ('[hooks]\nPreToolUse = "x"', "hooks.PreToolUse is no list of tables"),
         ('[[hooks.PreToolUse]]\nhooks = [{ type = "prompt" }]', "has the type 'prompt'"),

@@ -72,6 +72,8 @@ class _Running:
     output: int
     capture: Sink
     open: bool = True
+    heard: float = attrs.field(factory=time.monotonic)
+    """When something was printed last."""
 
     def ended(self) -> bool:
         return self.started.poll() is not None
@@ -87,25 +89,26 @@ class _Running:
         if self.output not in dict(poll.poll(seconds * 1000)):
             return False
         chunk = os.read(self.output, _CHUNK)
+        if chunk:
+            self.heard = time.monotonic()  # before anybody is shown it: what they take to read is silence, too
         self.capture.feed(chunk)
         self.open = bool(chunk)
         return self.open
 
     def watch(self, limits: Limits, cancelled: Callable[[], bool]) -> Ending:
         """Until the shell has ended, or has to be stopped."""
-        begun = heard = time.monotonic()
+        begun = self.heard = time.monotonic()
         while not self.ended():
             now = time.monotonic()
             for reason, holds in (
                 (Ending.CANCELLED, cancelled()),
-                (Ending.QUIET, now - heard > limits.quiet),
+                (Ending.QUIET, now - self.heard > limits.quiet),
                 (Ending.LATE, now - begun > limits.total),
                 (Ending.FLOOD, self.capture.total > limits.output),
             ):
                 if holds:
                     return reason
-            if self.drain(WATCH):
-                heard = time.monotonic()
+            self.drain(WATCH)
         end = time.monotonic() + EXIT_GRACE
         while (self.open or self.started.processes()) and time.monotonic() < end and not cancelled():
             self.drain(POLL)

@@ -156,7 +156,7 @@ def cli_check(graph: Graph, name: str) -> tuple[int, str]:
     if found:
         return 1, "\n".join(str(finding) for finding in found)
     try:
-        report = explore.check(graph)
+        report = explore.checked(graph)
     except Broken as error:
         return 1, str(error)
     return 0, f"{name}: {len(graph)} rows, nothing to object to; {report}"

@@ -119,6 +119,7 @@ def few_pauses(monkeypatch):
 
 
 @pytest.mark.usefixtures("few_pauses")
+@pytest.mark.usefixtures("few_pauses")
 def test_gates_of_ones_own_are_explored_with_their_retries():
     class Once(SecondLook):
         may = (Retry,)
@@ -131,7 +132,7 @@ def test_gates_of_ones_own_are_explored_with_their_retries():
 @pytest.mark.usefixtures("few_pauses")
 def test_a_row_that_is_never_taken_is_named():
     with pytest.raises(Broken, match=r"every_row_is_taken: verify -- verified \[second_look fails\] --> failed"):
-        explore.check(table(at_verify=(*AT_VERIFY, SecondLook())))
+        explore.check(table(at_candidate=(inputs_answered,), at_verify=(*AT_VERIFY, SecondLook())))
 
 
 def test_a_gate_that_rules_what_it_does_not_declare_is_found():

@@ -192,16 +192,15 @@ def test_a_part_and_a_difference_are_drawn_and_bad_words_are_named(workspace, mo
     assert "give one of them" in capsys.readouterr().err
 
 
-def test_the_built_in_table_is_proved_and_a_bad_one_is_not(session, workspace):
+def test_a_table_of_ones_own_is_read_and_what_is_wrong_with_it_is_said(session, workspace):
+    """That the built-in one is proved by this command is a step of its own in `.ci/run`: it searches for seconds."""
     (workspace / "mine.py").write_text(
         "from fsm import GRAPH\nBAD = tuple(row for row in GRAPH if 'checks_passed' not in str(row.guards))\n"
     )
-    good, bad = session("check"), session("check", "mine:BAD")
+    bad = session("check", "mine:BAD")
 
-    assert good.returncode == 0, good.stdout
-    assert "nothing to object to" in good.stdout
     assert bad.returncode == 1
-    assert bad.stdout.strip()
+    assert "verify" in bad.stdout
 
 
 def test_help_and_version_load_nothing_heavy(interlock):

@@ -119,7 +119,6 @@ def few_pauses(monkeypatch):
 
 
 @pytest.mark.usefixtures("few_pauses")
-@pytest.mark.usefixtures("few_pauses")
 def test_gates_of_ones_own_are_explored_with_their_retries():
     class Once(SecondLook):
         may = (Retry,)

@@ -25,6 +25,7 @@ from gates.facts import (
 )
 from gates.final_has_text import final_has_text
 from gates.gate import Asked, Gate, Guard
+from gates.goal_met import goal_met
 from gates.independently_verified import independently_verified
 from gates.inputs_answered import inputs_answered, late_inputs_answered
 from gates.intent_carried_out import intent_carried_out
@@ -70,7 +71,7 @@ AT_CANDIDATE: Final[Gates] = (
     intent_carried_out,
 )
 AT_VERIFY: Final[Gates] = (independently_verified, checks_passed)
-AT_STOP: Final[Gates] = (stop_allowed, late_inputs_answered)
+AT_STOP: Final[Gates] = (stop_allowed, late_inputs_answered, goal_met)
 JUDGED: Final = (CANDIDATE_FINAL, VERIFY, STOP_HOOK)
 """Where a candidate is judged, in this order."""
 

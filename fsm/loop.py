@@ -40,6 +40,7 @@ from .prompts.layers import layers
 from .prompts.prompt import words_of
 from .prompts.surroundings import runtime_context
 from .providers.prices import Prices, price_of
+from .pursuit import checked_goal
 from .redact import Redactor
 from .remote import names_of_deferred, parted, with_servers
 from .result import Result, failed, result_of
@@ -105,6 +106,7 @@ class Loop(Sessions):
     hooks: `fsm.hooks.PreToolUse` and `PostToolUse`, functions or commands, asked around each call; `UserPromptSubmit`,
         `SessionStart` and `SessionEnd` about words and sessions; `Stop` and
         `SubagentStop`, asked before a run may end as a success. Or a `states.ports.Hooks`.
+    goal: what each session that `run` begins is to reach (see there).
     only: names and patterns (`mcp__files__*`) of the tools that are offered; the others are neither sent nor run.
     defer: names and patterns of tools of which the model sees names only, until it loads their schemas (`tool_search`).
     output: what a run's result is: an attrs class, dataclass, TypedDict, or a JSON Schema (see `Result.output`).
@@ -139,6 +141,7 @@ class Loop(Sessions):
         rules: Rules | Mapping[str, Iterable[str]] | None = None,
         on_approval: Approver | None = None,
         hooks: "Iterable[Hook] | Hooks" = (),
+        goal: str = "",
         only: Iterable[str] | None = None,
         defer: Iterable[str] = (),
         system: str | Path = BASE,
@@ -190,6 +193,7 @@ class Loop(Sessions):
         self._rules = as_rules(rules, None if lineage else self._tools.specs)
         self._on_approval = on_approval
         self._given_hooks = tuple(hooks) if isinstance(hooks, Iterable) else hooks
+        self._goal = checked_goal(goal, self._workspace, graph)
         self._hooks = as_hooks(self._given_hooks, self._workspace_name, self._secrets, graph)
         about_sessions = () if lineage else self._given_hooks  # those of an agent are its caller's
         self._session_hooks = as_session_hooks(about_sessions, self._workspace_name, self._secrets)
@@ -213,12 +217,19 @@ class Loop(Sessions):
 
     # --- running ------------------------------------------------------------------------------------------------
 
-    async def run(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
-        """Run a task in a new session (named `session`, or by us) until it ends or rests."""
+    async def run(
+        self, task: str, *, session: str | None = None, goal: str | None = None, on_event: Publish = _ignore
+    ) -> Result:
+        """Run a task in a new session (named `session`, or by us) until it ends or rests.
+
+        goal: what the session is to reach, in whichever of its runs (None: the loop's own). A fresh verifier has to
+        find that it is reached before a run may succeed.
+        """
         if not task.strip():
             raise ConfigError("the task is empty; say what is to be done")
         name = session or self._ids.session()
-        return await self._drive(name, Opening(task, create=True), on_event)
+        reach = self._goal if goal is None else checked_goal(goal, self._workspace, self._graph)
+        return await self._drive(name, Opening(task, create=True, goal=reach), on_event)
 
     async def resume(
         self,

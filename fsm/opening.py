@@ -13,6 +13,7 @@ from states.records import (
     Approval,
     BudgetChange,
     ChainChange,
+    GoalSet,
     HookResult,
     Interruption,
     PermissionChange,
@@ -54,10 +55,14 @@ def with_hooks(records: tuple[Record, ...], heard: tuple[HookResult, ...]) -> tu
 
 @attrs.frozen
 class Opening:
-    """`create`: the session must be new. `follow_up`: queued words begin the run. The rest is as in `Loop.resume`."""
+    """`create`: the session must be new, and `goal` is what it is to reach. `follow_up`: queued words begin the run.
+
+    The rest is as in `Loop.resume`.
+    """
 
     message: str | None = None
     create: bool = False
+    goal: str = ""
     approve: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     reason: str = ""
@@ -84,7 +89,7 @@ class Opening:
         if history.started is None:
             if not words:
                 raise ConfigError(f"session {history.session!r} never began a run; give it a message to begin one")
-            return (started, *words)
+            return (started, *self._goal(), *words)
         if self.create:
             raise ConfigError(f"there is a session {history.session!r} already; resume it, or choose another name")
         approvals, review = self._approvals(history), self._review(history)
@@ -104,6 +109,9 @@ class Opening:
         if not opened and history.budget.seconds is not None and not history.closing:
             return (BudgetChange(history.budget),)  # work is timed from a record of the process that does it
         return opened
+
+    def _goal(self) -> tuple[GoalSet, ...]:
+        return (GoalSet(self.goal.strip()),) if self.goal.strip() else ()
 
     def _review(self, history: History) -> tuple[PlanReview, ...]:
         """What a person says to the plan. Words without a decision are comments on it: the planning goes on."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from states.records import Entry, Evidence, Finalized, HookOutcome, HookResult, OutputAccepted, Verdict
+from states.records import Entry, Evidence, Finalized, HookOutcome, HookResult, OutputAccepted, Verdict, VerifierResult
 
 
 def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
@@ -24,6 +24,11 @@ def words(entries: Sequence[Entry], receipt: Finalized) -> list[str]:
             no_vote = shown.outcome is HookOutcome.FAILED
             did = "had no vote" if no_vote else "allowed it"
             lines.append(f"the {shown.event} hook {shown.hook} {did}: record [{seq}]")
+        if isinstance(shown, VerifierResult):
+            said = shown.judgement.value.upper()
+            lines.append(f"a verifier says {said} ({shown.gate}), in session {shown.session}: record [{seq}]")
+    if receipt.goal:
+        lines.append(f"the session's goal is reached: evidence {receipt.goal[:12]}")
     if receipt.revision:
         lines.append(f"the workspace is still what was checked: revision {receipt.revision[:12]}")
     passed = ", ".join(gate.gate for gate in gates if isinstance(gate, Verdict))

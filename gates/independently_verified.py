@@ -36,7 +36,11 @@ class IndependentlyVerified(Gate):
         return await look(self.name, history, outside, brief) if due(history) else ()
 
     def judge(self, history: History) -> Ruling:
-        return ruling(self.name, history, "verification_failed") if due(history) else Pass()
+        return ruling(self.name, history, _failed) if due(history) else Pass()
+
+
+def _failed(why: str) -> Ruling:
+    return Fail("verification_failed", why)
 
 
 def due(history: History) -> bool:
@@ -48,12 +52,18 @@ def due(history: History) -> bool:
     return wanted is Verify.ALWAYS or (wanted is Verify.AUTO and bool(reasons(history)))
 
 
-async def look(gate: str, history: History, outside: OpenOutside, brief: Brief) -> tuple[Record, ...]:
-    """A verifier's word on the candidate: a new one, or what was said about this very workspace before."""
+async def look(
+    gate: str, history: History, outside: OpenOutside, brief: Brief, *, anew: bool = False
+) -> tuple[Record, ...]:
+    """A verifier's word on the candidate: a new one, or what was said about this very workspace before.
+
+    anew: that it agreed about another candidate does not count.
+    """
     world = await outside()
     now = await world.workspace.revision() if world.workspace else ""
     known = history.verified.get(gate)
-    if known is not None and known.judgement is not Judgement.NONE and known.revision == now != "":
+    stale = (Judgement.NONE, Judgement.PASS) if anew else (Judgement.NONE,)
+    if known is not None and known.judgement not in stale and known.revision == now != "":
         return (attrs.evolve(known, usage=type(known.usage)(), cost=0.0),)
     begun = next((each for each in history.verifiers.values() if each.gate == gate and each.revision == now), None)
     if begun is None:
@@ -83,42 +93,54 @@ def _session(history: History, gate: str) -> str:
     return f"{history.session}.{gate}-{history.candidate}-{len(history.verifiers) + 1}"
 
 
-def ruling(gate: str, history: History, code: str) -> Ruling:
-    """What the verifier's word means: only a PASS for the workspace as it is now is one."""
+def ruling(
+    gate: str, history: History, at_last: Callable[[str], Ruling], who: str = "the independent verifier"
+) -> Ruling:
+    """What the verifier's word means: only a PASS for the workspace as it is now is one.
+
+    at_last: what is ruled once the retries are used up, given why.
+    """
     seq, said = history.opinions.get(gate, (0, None))
     now = history.verification.revision if history.verification else ""
     if said is not None and said.judgement is Judgement.PASS and said.revision == now != "":
         return Pass(cites=(seq,))
     if said is not None and said.unavailable:
         return Suspend(WaitsFor.VERIFIER, f"the verifier could not look: {said.unavailable}")
-    why = _why(said, now)
+    why = _why(said, now, who)
     if history.retries[gate] >= RETRIES:
-        return Fail(code, why)
+        return at_last(why)
     report = f"\n\nIts report:\n{said.said[:REPORT]}" if said is not None and said.said else ""
     message = f"You are not done: {why}. Repair what is wrong, then give your final answer again.{report}"
     return Retry(why, message)
 
 
-def _why(said: VerifierResult | None, now: str) -> str:
+def _why(said: VerifierResult | None, now: str, who: str) -> str:
     if said is None:
         return "nobody who had no part in the work has looked at it"
     if said.judgement is Judgement.NONE:
-        return "the independent verifier came to no clear verdict"
+        return f"{who} came to no clear verdict"
     if said.judgement is not Judgement.PASS:
-        return f"the independent verifier says {said.judgement.value.upper()}"
-    return "the workspace changed after the independent verifier had looked at it"
+        return f"{who} says {said.judgement.value.upper()}"
+    return f"the workspace changed after {who} had looked at it"
 
 
 def brief(history: History) -> str:
     """What the verifier of a run's work is asked: what was wanted, and what was done, as the journal has it."""
-    ran = {run.command: run.exit_status for run in history.commands}
-    commands = [f"{command} (exit status {ran[command]})" if command in ran else command for command in history.shell]
     return "\n\n".join((
         "Work has been done in this workspace. Find out whether it does what was asked for.",
         "What was asked for:\n" + "\n".join(f"<request>\n{text}\n</request>" for text in history.inputs),
+        *done_here(history),
+    ))  # fmt: skip
+
+
+def done_here(history: History) -> tuple[str, str]:
+    """What was changed and run, as the journal has it."""
+    ran = {run.command: run.exit_status for run in history.commands}
+    commands = [f"{command} (exit status {ran[command]})" if command in ran else command for command in history.shell]
+    return (
         "Files that were changed:\n" + _listed(list(history.changed)),
         "Commands that were run:\n" + _listed(commands),
-    ))  # fmt: skip
+    )
 
 
 def _listed(items: list[str]) -> str:

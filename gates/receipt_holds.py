@@ -6,6 +6,7 @@ This is the last gate, and it trusts none of the others to have run: it looks at
 from collections.abc import Sequence
 from typing import Final
 
+from states.goals import evidence_digest
 from states.history import History
 from states.output import STRUCTURED_OUTPUT
 from states.records import Finalized
@@ -41,6 +42,8 @@ class ReceiptHolds(Gate):
         unproven = [name for name in self.required if not _passed(name, receipt, history)]
         if unproven:
             return Fail("unjustified", f"the receipt names no pass of {', '.join(unproven)}")
+        if receipt.goal != evidence_digest(history) or (history.pursues_goal and not receipt.goal):
+            return Fail("unjustified", "the receipt does not name what shows that the goal is reached")
         if not history.inputs_answered:  # the run was lost after the seal and resumed with new words
             return self._again(history, "a newer input waits for an answer", "", None)
         if history.verification.revision not in ("", receipt.revision):

@@ -1,5 +1,6 @@
 """finalize: the receipt is written. It names what success rests on; a gate checks that it holds."""
 
+from .goals import evidence_digest
 from .history import History
 from .names import Event
 from .ports import Outcome, Run
@@ -22,4 +23,5 @@ def receipt(history: History, revision: str) -> Finalized:
         tuple(sorted(seq for seq, _ in passed)),
         tuple(sorted({cited for _, ruling in passed for cited in ruling.cites})),
         revision,
+        evidence_digest(history),
     )

@@ -126,6 +126,16 @@ class Question:
     shows: str
 
 
+@attrs.frozen
+class Goal:
+    """What the session is to reach: record `seq`. It is complete once a run has succeeded that reached it."""
+
+    seq: int
+    text: str
+    paused: bool = False
+    complete: bool = False
+
+
 @attrs.define(eq=False)
 class History:
     """What is known of a session. Read it; only `apply` writes it."""
@@ -146,6 +156,7 @@ class History:
     title: str = ""
     forked: Forked | None = None
     """Where its first records came from."""
+    goal: Goal | None = None
     spent: Usage = Usage()
     """Over all runs; what was copied by a fork is counted with it."""
 
@@ -310,7 +321,13 @@ class History:
     @property
     def owes_evidence(self) -> bool:
         """Success rests on facts about the workspace, which hold for one revision of it."""
-        return bool(self.contract.owes_evidence or self.understood or self.baselines or self.findings)
+        asked = self.contract.owes_evidence or self.understood or self.pursues_goal
+        return bool(asked or self.baselines or self.findings)
+
+    @property
+    def pursues_goal(self) -> bool:
+        """Success has to reach the session's goal."""
+        return self.goal is not None and not self.goal.paused and not self.goal.complete
 
     def call_id(self, order: int) -> str:
         """Our own id of a call of the next turn, by its place in it: providers repeat theirs."""

@@ -4,3 +4,5 @@ from typing import Final
 
 STOP_ALLOWED: Final = "stop_allowed"
 """Name of the gate that hears them. Its retries are refusals in a row: a pass, or a person's words, end the row."""
+GOAL_MET: Final = "goal_met"
+"""Name of the gate that asks whether the session's goal is reached. A refusal makes void what its verifier has said."""

@@ -52,6 +52,7 @@ def key_of(history: History, view: View) -> Hashable:
         spent(history),
         history.inputs_answered,
         view.epochs and min(history.epoch, EPOCHS),
+        history.goal and (history.goal.paused, history.goal.complete),
         len(history.held) > 0,
         isinstance(last, AssistantMessage) + 2 * isinstance(last, ToolMessage),
         retries,
@@ -131,6 +132,7 @@ def _judgement(history: History) -> Hashable:
     named = receipt and (
         receipt.candidate == history.candidate,
         receipt.revision == now,
+        bool(receipt.goal),
         tuple(name for name, (seq, _) in history.verdicts.items() if seq in receipt.verdicts),
         {seq for _, ruling in history.verdicts.values() for seq in _cited(ruling)} <= set(receipt.evidence),
     )

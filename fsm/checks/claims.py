@@ -18,6 +18,7 @@ from states.provider_turn import request_of
 from states.records import (
     AssistantTurn,
     HookOutcome,
+    Judgement,
     Prestart,
     PrestartsDropped,
     ProviderChange,
@@ -27,6 +28,7 @@ from states.records import (
     TurnDiscarded,
     Verdict,
 )
+from states.stopping import GOAL_MET
 from states.verdicts import Fail, Pass, Retry, Suspend, WaitsFor
 
 from .moves import Move
@@ -192,6 +194,17 @@ def success_is_not_refused(before: History, move: Move, now: History) -> str | N
     ended = now.state is State.SUCCEEDED and now.receipt is not None
     seen = {said.revision for _, said in now.stop_hooks if said.revision}
     return "the stop hooks saw another workspace" if ended and now.receipt and seen - {now.receipt.revision} else None
+
+
+def success_reaches_its_goal(before: History, move: Move, now: History) -> str | None:
+    """A session's open goal was found to be reached, on the receipt's workspace. Claimed of tables that ask for it."""
+    if not _entered(move, State.SUCCEEDED) or not before.pursues_goal:
+        return None
+    said = [word for gate, (_, word) in now.opinions.items() if gate == GOAL_MET]
+    found = [word for word in said if word.judgement is Judgement.PASS]
+    if now.receipt is None or not now.receipt.goal or not found:
+        return "nobody found that its goal is reached"
+    return None if found[0].revision == now.receipt.revision != "" else "its goal was reached on another workspace"
 
 
 # --- moves ------------------------------------------------------------------------------------------------------
@@ -435,7 +448,9 @@ def rests_are_explained(before: History, move: Move, now: History) -> str | None
         WaitsFor.BUDGET: not spent(now),
         WaitsFor.PROVIDER: now.trouble is None,
         WaitsFor.PLAN_REVIEW: now.plan is None,
-        WaitsFor.ANSWER: not now.questions and now.permission is not Permission.PLAN and not refused(before),
+        WaitsFor.ANSWER: not now.questions
+        and now.permission is not Permission.PLAN
+        and not (refused(before) or before.pursues_goal),
         WaitsFor.RESUME: before.closing_event is not Event.CANCELLED,
     }
     return f"it says that it waits for {rest.waits_for}, which is not so" if lies.get(rest.waits_for) else None

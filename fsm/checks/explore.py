@@ -20,13 +20,13 @@ from gates.on_course import on_course
 from gates.output_accepted import CORRECTIONS, output_correctable
 from gates.turn_whole import turn_whole
 from states.actions import Actions
-from states.contract import Permission
+from states.contract import Contract, Permission
 from states.errors import GateError, HistoryError
 from states.history import History
 from states.names import ENDS, RUNNING, Event, State
 from states.output import OUTPUT_ACCEPTED
-from states.records import Cancellation, Resumed, RunStarted, Status, Transition, UserInput, Verdict
-from states.stopping import STOP_ALLOWED
+from states.records import Cancellation, GoalSet, Record, Resumed, RunStarted, Status, Transition, UserInput, Verdict
+from states.stopping import GOAL_MET, STOP_ALLOWED
 from states.verdicts import Retry
 
 from .abstraction import View, key_of
@@ -41,6 +41,7 @@ from .claims import (
     success_hands_in_its_output,
     success_is_no_plan,
     success_is_not_refused,
+    success_reaches_its_goal,
 )
 from .moves import Move, after, made_by, told
 from .table_walk import Sheet, first_row
@@ -150,9 +151,9 @@ class _Search:
     """Those of them with which the gate sends the run back."""
     probed: set[tuple[State, Event | None]] = attrs.field(factory=set)
 
-    def run(self, started: RunStarted) -> None:
+    def run(self, started: RunStarted, *more: Record) -> None:
         empty = Node(History("explored"), None, Move("nothing yet", ()), 0)
-        begin = Move("a run starts", (started, UserInput("the task")))
+        begin = Move("a run starts", (started, *more, UserInput("the task")))
         self._reach(None, begin, after(empty.history, begin), empty.history)
         while self.queue:
             self._expand(self.queue.popleft())
@@ -328,7 +329,8 @@ def check(
     table: Graph = graph if isinstance(graph, tuple) else graph.graph
     owed = passes_of(table) if required is None else required
     names = {gate.name for gate in _gates(table)}
-    heard = (success_is_not_refused,) if STOP_ALLOWED in names else ()
+    heard: tuple[Claim, ...] = (success_is_not_refused,) if STOP_ALLOWED in names else ()
+    heard += (success_reaches_its_goal,) if GOAL_MET in names else ()
     every = (*standard, gates_were_asked(owed), *heard, *claims)
     base = _Search(table, every, World(proofs=proofs), View())
     base.run(started)
@@ -339,6 +341,12 @@ def check(
         searches += _owing_output(table, owed_here, started)
     searches.append(_Search(table, every, _hooked(proofs), View(epochs=False)))
     searches[-1].run(started)
+    if GOAL_MET in names:
+        pursuing = attrs.evolve(started, contract=Contract(), permission=Permission.FULL)
+        others = frozenset(base.reads) - {GOAL_MET} if _hidden(table, base) else frozenset[str]()
+        talk, view = World(hostile=False, calls={}), View(GOAL_MET, epochs=False)
+        searches.append(_Search(table, every, talk, view, others))
+        searches[-1].run(pursuing, GoalSet("the goal"))
     if any(_minds_standing_still(gate) for gate in _gates(table)):
         patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
         searches.append(_Search(table, every, patient, View(epochs=False, still=True)))

@@ -33,6 +33,7 @@ from states.records import (
     Candidate,
     Evidence,
     Finalized,
+    GoalSet,
     HookResult,
     Judgement,
     Record,
@@ -123,6 +124,7 @@ class Plan:
     """What the verifier says of the candidate that is being judged."""
     permission: Permission = Permission.FULL
     contract: Contract = STARTED.contract
+    goal: str = ""
 
 
 # --- from moves to a plan ---------------------------------------------------------------------------------------
@@ -166,6 +168,10 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues[-1].words = True
         case UserInput() if state in (State.VERIFY, State.STOP_HOOK):
             plan.rounds[-1].words = True
+        case GoalSet(text=text):
+            plan.goal = text
+        case VerifierResult() if state is State.STOP_HOOK:
+            plan.rounds[-1].opinion, plan.rounds[-1].pause = record, move.pause
         case VerifierResult():
             plan.opinion = record
         case Verification():
@@ -289,6 +295,8 @@ class Cued:
             return Opinion(Judgement.NONE)
         if said.revision != NOW:
             self.workspace.change()
+        if self.state is State.STOP_HOOK:
+            self.clock.advance(self.round.pause)
         return Opinion(said.judgement, said.said, unavailable=said.unavailable)
 
     # as a host with hooks
@@ -391,7 +399,7 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
     )
     outside.loop = loop
     async with asyncio.timeout(PATIENCE), loop:
-        await loop.run("the task", session=SESSION, on_event=outside.shown)
+        await loop.run("the task", session=SESSION, goal=plan.goal, on_event=outside.shown)
         for person in plan.people:
             spent = fold(SESSION, await journal.read(SESSION)).seconds
             await loop.resume(

@@ -39,6 +39,8 @@ from states.records import (
     Fate,
     Finalized,
     Finding,
+    GoalChange,
+    GoalWord,
     HookOutcome,
     HookResult,
     Judgement,
@@ -64,6 +66,7 @@ from states.records import (
     VerifierStarted,
 )
 from states.rules import Permit
+from states.stopping import GOAL_MET
 
 from .moves import Move
 
@@ -175,8 +178,12 @@ def opinions(history: History) -> Iterator[tuple[str, tuple[Record, ...]]]:
     if history.contract.verify is not Verify.ALWAYS:
         yield "nobody else asked", ()
         return
-    begun = VerifierStarted(GATE, f"verifier-{history.candidate}", history.candidate, NOW)
-    said = VerifierResult(GATE, begun.session, Judgement.PASS, "it works", NOW)
+    yield from _words(history, GATE)
+
+
+def _words(history: History, gate: str) -> Iterator[tuple[str, tuple[Record, ...]]]:
+    begun = VerifierStarted(gate, f"{gate}-{history.candidate}", history.candidate, NOW)
+    said = VerifierResult(gate, begun.session, Judgement.PASS, "it works", NOW)
     yield "a verifier agrees", (begun, said)
     yield "nobody has looked", ()
     yield "a verifier objects", (begun, attrs.evolve(said, judgement=Judgement.FAIL))
@@ -483,6 +490,11 @@ def _verify(world: World, history: History) -> Moves:
 
 def _stop_hook(world: World, history: History) -> Moves:
     sealed = StopAnswer(history.candidate, history.noted)
+    if history.pursues_goal:
+        for label, said in _words(history, GOAL_MET):
+            yield Move(f"asked whether the goal is reached: {label}", (*said, sealed))
+            if label == "a verifier objects":
+                yield Move("the goal is not reached, and the time is up", (*said, sealed), pause=LONG)
     yield Move("nobody objects", (sealed,))
     yield Move("a late input, then the seal", (_input(), sealed))
     if history.stop_hooks:
@@ -514,6 +526,8 @@ def _lies(honest: Finalized) -> Iterator[tuple[str, Finalized]]:
     yield "another candidate", attrs.evolve(honest, candidate=honest.candidate - 1)
     yield "no verdicts", attrs.evolve(honest, verdicts=())
     yield "no evidence", attrs.evolve(honest, evidence=())
+    if honest.goal:
+        yield "nothing that shows the goal to be reached", attrs.evolve(honest, goal="")
     for seq in honest.verdicts:
         yield "a verdict missing", attrs.evolve(honest, verdicts=tuple(s for s in honest.verdicts if s != seq))
 
@@ -525,6 +539,8 @@ def _suspended(world: World, history: History) -> Moves:
     more: tuple[Record, ...] = (BudgetChange(Budget(max_turns=None, seconds=history.seconds + SECONDS)),)
     words: tuple[Record, ...] = (UserInput("go on"),)
     waiting = [state.call.id for state in history.open_calls() if state.asked and state.approval is None]
+    if history.pursues_goal:
+        yield Move("the goal is given up", (GoalChange(GoalWord.CLEAR),))
     yield Move("resumed", (Resumed(),))
     yield Move("resumed with more time", (*more, Resumed()))
     yield Move("resumed with words and more time", (*more, *words, Resumed()))

@@ -19,6 +19,7 @@ from .doctor import doctor
 from .export import export
 from .follow_up import follow_up
 from .fork import fork
+from .goal import goal
 from .replay_case import replay_case
 from .report import report
 from .resume import resume
@@ -58,7 +59,7 @@ def interlock(debug: bool) -> None:
     """
 
 
-_ABOUT_SESSIONS = (sessions, show, changes, undo, follow_up, fork, title, delete, export, take_in)
+_ABOUT_SESSIONS = (sessions, show, changes, undo, follow_up, goal, fork, title, delete, export, take_in)
 for _command in (
     run,
     chat,

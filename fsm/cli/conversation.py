@@ -19,6 +19,8 @@ from states.records import (
     Failed,
     Finalized,
     Forked,
+    GoalChange,
+    GoalSet,
     HookOutcome,
     HookResult,
     Interruption,
@@ -121,6 +123,10 @@ def _of_session(record: Record) -> str:
             return f"permission is now {permission}{f'; from now on: {said}' if said else ''}"
         case Resumed():
             return "resumed"
+        case GoalSet(text=text):
+            return f"the goal: {text}"
+        case GoalChange(word=word):
+            return f"the goal, in a person's word: {word}"
     return _reported(record)
 
 

@@ -15,8 +15,9 @@ from . import options
 @options.rules
 @options.limits
 @click.option("--session", metavar="NAME", help="What to call the session.  [default: date and time]")
+@click.option("--goal", default="", metavar="TEXT", help="What the session has to reach, as a fresh verifier finds.")
 @options.output
-def run(task: str, session: str | None, events: str | None, **given: Any) -> int:
+def run(task: str, session: str | None, goal: str, events: str | None, **given: Any) -> int:
     """Run TASK until it succeeds, fails or rests. The answer goes to standard output."""
     import os
 
@@ -38,6 +39,6 @@ def run(task: str, session: str | None, events: str | None, **given: Any) -> int
     return execute(
         chosen,
         lambda: assemble(chosen, plan),
-        lambda loop, publish: loop.run(task, session=name, on_event=publish),
+        lambda loop, publish: loop.run(task, session=name, goal=goal, on_event=publish),
         lambda: Stage(name, as_ndjson=events is not None, begun=lambda: remember(chosen, name)),
     )

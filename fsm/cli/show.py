@@ -15,7 +15,8 @@ def show(session: str, as_json: bool, **given: Any) -> int:
     """Show the conversation of SESSION with its tools and verdicts, and the receipt.
 
     With --json: session, state, status, reason, message, summary, text, run, turns, tool_calls, cost and usage (of the
-    last run), session_usage (of all), title, forked_from (origin, at, digest; or null), contract, output_schema, output
+    last run), session_usage (of all), title, goal (text, status; or null), forked_from (origin, at, digest; or null),
+    contract, output_schema, output
     and receipt (null without one), waiting (calls that wait for an approval), and entries: seq, at, fence, record.
     """
     import asyncio

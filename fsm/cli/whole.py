@@ -9,6 +9,7 @@ from fsm.output import output_of
 from fsm.result import result_of
 from states.codec import encode
 from states.fold import fold
+from states.goals import goal_status
 from states.history import History
 from states.names import RESTING
 from states.records import JSON, Entry
@@ -29,6 +30,7 @@ def whole(session: str, entries: Sequence[Entry]) -> dict[str, JSON]:
         "usage": attrs.asdict(history.usage),
         "session_usage": attrs.asdict(history.spent),
         "title": history.title,
+        "goal": {"text": history.goal.text, "status": goal_status(history)} if history.goal else None,
         "forked_from": attrs.asdict(history.forked) if history.forked else None,
         "contract": {"checks": list(history.contract.checks), "commands": list(history.contract.commands)},
         "output_schema": orjson.loads(history.contract.output_schema or "null"),

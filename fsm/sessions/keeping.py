@@ -10,9 +10,11 @@ from states.errors import ConfigError
 from states.fold import fold
 from states.names import RESTING
 from states.ports import Claim, Clock, Draft, FollowUp, Ids, Journal
-from states.records import Entry, FileChange, Record, Titled, Undone
+from states.records import Entry, FileChange, GoalChange, GoalWord, Record, Titled, Undone
 
 if TYPE_CHECKING:  # what is heavy is imported when it is asked for: `import fsm` stays light
+    from states.goals import GoalStatus
+
     from .changes import Changed
     from .overview import Overview
 
@@ -59,6 +61,29 @@ class Sessions(ABC):
             await self._append(claim, Titled(words))
         finally:
             await self.journal.release(claim)
+
+    async def goal(self, session: str, word: GoalWord | str | None = None) -> "tuple[str, GoalStatus] | None":
+        """The session's goal and how far it has come; None without one. `word`: "pause", "resume" or "clear" it first.
+
+        Raises ConfigError where there is no open goal to change, or the session does not rest; SessionBusy.
+        """
+        from states.goals import goal_status
+
+        if word is not None:
+            change = GoalChange(GoalWord(word))
+            claim = await self.journal.claim(session)
+            try:
+                history = fold(session, await self.journal.read(session))
+                if history.goal is None or history.goal.complete:
+                    raise ConfigError(f"session {session!r} has no open goal to {change.word}")
+                if history.state not in RESTING:
+                    raise ConfigError(f"session {session!r} is in the middle of a run; resume or cancel it first")
+                await self._append(claim, change)
+            finally:
+                await self.journal.release(claim)
+        history = fold(session, await self.journal.read(session))
+        status = goal_status(history)
+        return None if history.goal is None or status is None else (history.goal.text, status)
 
     async def changes(self, session: str) -> "list[Changed]":
         """What the session's file tools changed, in order. What `bash` changed is not known. Raises UnknownSession."""

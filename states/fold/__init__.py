@@ -12,7 +12,7 @@ from states.history import History
 from states.names import RESTING
 from states.records import CLOSING, Entry, RunStarted
 
-from . import calls, delegation, hooks, judgement, moves, prestart, runs, sessions, turns, verification
+from . import calls, delegation, goals, hooks, judgement, moves, prestart, runs, sessions, turns, verification
 from .moves import GO_ON
 
 __all__ = ["GO_ON", "apply", "fold"]
@@ -23,6 +23,7 @@ _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     **prestart.APPLY,
     **calls.APPLY,
     **hooks.APPLY,
+    **goals.APPLY,
     **delegation.APPLY,
     **judgement.APPLY,
     **moves.APPLY,

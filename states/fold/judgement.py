@@ -18,7 +18,7 @@ from states.records import (
     Verdict,
     Verification,
 )
-from states.stopping import STOP_ALLOWED
+from states.stopping import GOAL_MET, STOP_ALLOWED
 from states.verdicts import Pass, Retry, Suspend
 
 from .basics import need, say
@@ -77,6 +77,8 @@ def _verdict(history: History, seq: int, record: Verdict) -> None:
     history.verdicts[record.gate] = (seq, record.ruling)
     if isinstance(record.ruling, Retry):
         history.retries[record.gate] += 1
+        if record.gate == STOP_ALLOWED:
+            history.verified.pop(GOAL_MET, None)
         if record.gate == OUTPUT_ACCEPTED:
             history.output = None
         history.require_tool = record.ruling.require_tool

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import attrs
+
 from states.history import History
 from states.messages import AssistantMessage, UserMessage
 from states.names import RESTING, State
@@ -26,6 +28,8 @@ def _transition(history: History, seq: int, record: Transition) -> None:
     history.change = None
     if record.target is not State.SUSPENDED:
         history.rest = None
+    if record.target is State.SUCCEEDED and history.goal is not None and history.pursues_goal:
+        history.goal = attrs.evolve(history.goal, complete=True)
 
 
 def _cancellation(history: History, seq: int, record: Cancellation) -> None:

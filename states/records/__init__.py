@@ -24,6 +24,7 @@ from .calls import (
     ToolResult,
 )
 from .delegation import Delegated, DelegationEnded
+from .goals import GoalChange, GoalSet, GoalWord
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
 from .moves import Cancellation, Failed, Interruption, Resumed, Summary, Suspended, Transition
 from .prestart import Fate, Prestart, PrestartsDropped
@@ -66,6 +67,9 @@ __all__ = [
     "Finalized",
     "Finding",
     "Forked",
+    "GoalChange",
+    "GoalSet",
+    "GoalWord",
     "HookOutcome",
     "HookResult",
     "Interruption",
@@ -149,6 +153,8 @@ Record = (
     | Forked
     | Titled
     | Undone
+    | GoalSet
+    | GoalChange
 )
 
 

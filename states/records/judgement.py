@@ -71,6 +71,8 @@ class Finalized:
     verdicts: tuple[int, ...] = ()
     evidence: tuple[int, ...] = ()
     revision: str = ""
+    goal: str = ""
+    """Digest (SHA-256, hex) of what shows that the session's goal is reached (empty: it has none that is open)."""
 
 
 @attrs.frozen

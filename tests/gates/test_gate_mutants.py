@@ -35,6 +35,7 @@ from states.records import (
     Entry,
     Evidence,
     Finding,
+    GoalSet,
     HookOutcome,
     HookResult,
     Judgement,
@@ -262,6 +263,15 @@ def refused(play):
         play.add(said, StopAnswer(play.history.candidate, play.history.noted)).move()
 
 
+def unreached(play):
+    play.add(GoalSet("the goal"))
+    for number in range(4):
+        play.put_up(f"done {number}").move().add(Verification(play.history.candidate, "r1")).move()
+        begun = VerifierStarted("goal_met", f"look-{number}", play.history.candidate, "r0")
+        agreed = VerifierResult(begun.gate, begun.session, Judgement.PASS, "fine", "r0")
+        play.add(begun, agreed, StopAnswer(play.history.candidate, play.history.noted)).move()
+
+
 def moved_workspace(play):
     for number in range(4):
         passed = Evidence(("test",), "pytest -q", 0, "r1", 9)
@@ -313,11 +323,12 @@ STORIES = {
     ),
     "stop_allowed": (refused, {}, [RETRIES] * 8 + ["suspends"], State.SUSPENDED),
     "late_inputs_answered": (too_late_words, {}, [RETRIES], State.PROVIDER_TURN),
+    "goal_met": (unreached, {}, [RETRIES] * 3 + ["suspends"], State.SUSPENDED),
     "receipt_holds": (moved_workspace, {"contract": OWES_TEST}, [RETRIES] * 3 + ["fails: stuck"], State.FAILED),
 }
 """By gate: its story, how the run was set up, what the gate says beyond plain passes, and where that leads."""
 
-REVISIONED = {"checks_passed", "independently_verified", "output_accepted", "receipt_holds"}
+REVISIONED = {"checks_passed", "goal_met", "independently_verified", "output_accepted", "receipt_holds"}
 UNCOUNTED = {"turn_unfiltered", "calls_permitted", "questions_answered", "inputs_answered", "late_inputs_answered"}
 """Gates without a count: an end, a rest, and inputs that somebody has to send for each objection."""
 
@@ -449,7 +460,7 @@ def test_the_gates_that_use_revisions_are_known():
     reading = {name for name, gate in gates().items() if ".revision" in inspect.getsource(sys.modules[gate.__module__])}
 
     elsewhere = {"output_correctable", "stop_allowed"}  # it shares a file; it has them noted, and receipt_holds looks
-    assert reading - elsewhere == REVISIONED
+    assert reading - elsewhere == REVISIONED - {"goal_met"}  # it rules by what independently_verified has
 
 
 @pytest.mark.parametrize("name", sorted(STORIES.keys() - UNCOUNTED))
@@ -510,6 +521,12 @@ def refused_and_late_words():
     return play.add(said, UserInput("wait"), StopAnswer(play.history.candidate, play.history.noted))
 
 
+def late_words_and_no_goal():
+    play = Play().add(GoalSet("the goal")).put_up().move()
+    play.add(Verification(play.history.candidate, "r1")).move()
+    return play.add(UserInput("wait"), StopAnswer(play.history.candidate, play.history.noted))
+
+
 def calls_again():
     return Play().works(("bash", "{}"))
 
@@ -528,7 +545,7 @@ ORDER = {
         "intent_carried_out",
     ),
     Event.VERIFIED: ("independently_verified", "checks_passed"),
-    Event.ANSWERED: ("stop_allowed", "late_inputs_answered"),
+    Event.ANSWERED: ("stop_allowed", "late_inputs_answered", "goal_met"),
     Event.FINALIZED: ("receipt_holds",),
 }
 """The order is the contract. `budget_left` stands where there is work ahead, and is no part of it."""
@@ -543,6 +560,7 @@ BOTH_OBJECT = {
     ("text_is_new", "intent_carried_out"): announced_for_the_third_time,
     ("independently_verified", "checks_passed"): neither_looked_at_nor_checked,
     ("stop_allowed", "late_inputs_answered"): refused_and_late_words,
+    ("late_inputs_answered", "goal_met"): late_words_and_no_goal,
 }
 NEVER_BOTH = {
     ("turn_whole", "turn_ended"): lambda: Play().turn(Text("x"), finish=Finish.FILTERED),

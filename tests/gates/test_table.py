@@ -93,7 +93,7 @@ def test_two_gates_and_rows_of_ones_own_survive():
 
     assert extra in graph
     assert names(graph.gates_of("verify")) == ["independently_verified", "checks_passed", "mine"]
-    assert names(graph.gates_of("stop_hook")) == ["stop_allowed", "late_inputs_answered", "other"]
+    assert names(graph.gates_of("stop_hook")) == ["stop_allowed", "late_inputs_answered", "goal_met", "other"]
 
 
 def test_the_last_gate_asks_for_the_new_pass_too():

@@ -211,14 +211,6 @@ def test_an_error_of_any_length_is_read_in_part(protocol, trouble):
 
 
 @every
-def test_an_error_whose_body_breaks_off_keeps_its_status(protocol, trouble):
-    torn = b"HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"
-    with serve(Response([torn, CUT], raw=True)) as server:
-        caught = trouble(protocol.provider(server))
-    assert (caught.trouble, caught.status) == (Trouble.REFUSED, 401)
-
-
-@every
 def test_headers_without_end_are_not_taken(protocol, trouble):
     flood = b"HTTP/1.1 200 OK\r\n" + b"x-flood: " + b"x" * 8000 + b"\r\n"
     with serve(Response([flood, *[b"x-more: " + b"x" * 8000 + b"\r\n"] * 100, HANG], raw=True)) as server:

@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import click
 
-from fsm.config import Origin, Settings
+from fsm.config import Settings
 from fsm.loop import Loop
 from fsm.result import RunStatus
-from states.contract import Permission
 
 from .answer import hear
 from .approve import ask
 from .ending import end
-from .hints import command
+from .hints import command, unasked
 from .stage import Job, Stage
 from .status import OF_RUN, Status
 from .terminal import errors, say
@@ -27,10 +26,8 @@ def execute(
     make_stage: Callable[[], Stage],
 ) -> Status:
     """Run a job, and go on after each answer that the person gives to calls that wait for one."""
-    if settings.permission is Permission.FULL and settings.permission_from is Origin.FILE:
-        say("interlock.toml says permission = full: tools run without asking", "yellow")
-    if settings.rules_from_file.allow:
-        say(f"interlock.toml lets run without asking: {', '.join(settings.rules_from_file.allow)}", "yellow")
+    for warning in unasked(settings):
+        say(warning, "yellow")
     stage = make_stage()
     asyncio.run(stage.run(make_loop(), job))
     while (stage.waiting or stage.questions) and _person_is_there(stage):

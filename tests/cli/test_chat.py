@@ -98,7 +98,9 @@ class Gate:
 
 def test_steering_an_interrupt_and_another_chat_that_goes_on(talk, interlock):
     slow = [chunk({"role": "assistant", "content": "Half of an ans"}), HANG]
-    script = Gate(text_turn("One."), text_turn("One, in verse."), slow, text_turn("Whole."), text_turn("Later."))
+    slower = [chunk({"role": "assistant", "content": "Again a half"}), HANG]
+    turns = (text_turn("One."), text_turn("One, in verse."), slow, slower, text_turn("Whole."), text_turn("Later."))
+    script = Gate(*turns)
     with ChatServer(script) as server:
         with talk(server, "Begin.") as screen:
             assert script.asked.wait(60)
@@ -111,6 +113,11 @@ def test_steering_an_interrupt_and_another_chat_that_goes_on(talk, interlock):
             screen.type("\x03")
             screen.until("suspended (resume)")
             screen.until("ready", after="suspended (resume)")
+            screen.enter("once more")
+            screen.until("Again a half")
+            screen.type("\x1b")  # Esc
+            screen.until("suspended (resume)", after="Again a half")
+            screen.until("ready", after="Again a half")
             screen.enter("go on")
             screen.until("succeeded", after="Whole.")
             screen.type("\x03")
@@ -125,7 +132,7 @@ def test_steering_an_interrupt_and_another_chat_that_goes_on(talk, interlock):
             assert screen.wait() == 0
 
     words = [said(request) for request in server.requests]
-    assert words == ["Begin.", "in verse, please", "more", "go on", "and later"]
+    assert words == ["Begin.", "in verse, please", "more", "once more", "go on", "and later"]
     assert interlock("audit", "s").returncode == 0
 
 
@@ -139,7 +146,7 @@ def test_a_killed_chat_is_taken_up_where_it_was_lost(talk, interlock):
         with talk(None) as screen:
             screen.until("lost in the middle of the work; it goes on")
             screen.until("succeeded: 2 turns")
-            screen.type("\x04")
+            screen.process.terminate()
             assert screen.wait() == 0
 
     kinds = [entry["record"]["kind"] for entry in json.loads(interlock("show", "s", "--json").stdout)["entries"]]
@@ -233,9 +240,13 @@ MAKE = calls_turn([("bash", {"command": "touch made"})])
 
 
 def test_a_plan_is_looked_at_corrected_and_carried_out(workspace):
-    turns = [PLAN, calls_turn([("submit_plan", {"plan": "2. touch it twice"})]), MAKE, text_turn("Done.")]
+    again = calls_turn([("submit_plan", {"plan": "2. touch it twice"})])
+    turns = [PLAN, again, MAKE, text_turn("Done."), text_turn("!")]
     with ChatServer(lambda body, number: turns[number]) as server:
-        shown = chat(workspace, server, "/plan Make it.", "twice, please", "f")
+        shown = chat(workspace, server, "/plan Make it.", "twice, please", "f", "and now?")
+
+    runs = [run.permission for run in records(workspace, RunStarted)]
+    assert runs == [Permission.PLAN, Permission.FULL]  # what is said after the plan is no planning
 
     assert (workspace / "made").exists()
     assert "twice, please" in said(server.requests[1])

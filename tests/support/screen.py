@@ -85,8 +85,9 @@ class Screen:
 
     def wait(self):
         """The exit status, once the process has ended."""
+        deadline = time.monotonic() + PATIENCE
         while self.read(1.0):
-            pass
+            assert time.monotonic() < deadline, f"it does not end; on the screen:\n{self.text}"
         return self.process.wait(PATIENCE)
 
     def kill(self):

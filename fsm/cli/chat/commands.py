@@ -63,9 +63,7 @@ async def _permission(room: "Room", rest: str) -> None:
         )
         return
     wanted = as_permission(rest)
-    settings = attrs.evolve(room.settings, permission=wanted)
-    await room.anew(settings, attrs.evolve(room.plan, permission=wanted))
-    room.permission = wanted
+    await room.permit(wanted)
     room.terminal.say(f"permission {wanted} from your next words on", "dim")
 
 

@@ -11,7 +11,7 @@ import attrs
 from fsm import events
 from fsm.approvals import ApprovalAnswer, ApprovalRequest
 from fsm.cli.assemble import Plan, assemble
-from fsm.cli.hints import command
+from fsm.cli.hints import command, unasked
 from fsm.cli.remember import remember
 from fsm.cli.status import Status
 from fsm.cli.terminal import one_line
@@ -62,6 +62,8 @@ class Room:
     """It has ended: what is left is to put the session down."""
     _asked: "asyncio.Future[ApprovalAnswer | None] | None" = None
     _asking: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    _posting: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    """Words are posted to a run before it has ended, or begin the next one: never in between."""
     _questions: tuple[Question, ...] = ()
 
     def __attrs_post_init__(self) -> None:
@@ -112,6 +114,8 @@ class Room:
 
     def _greet(self) -> None:
         past = self.past
+        for warning in unasked(self.settings):
+            self.terminal.say(warning, "warn")
         self.terminal.say(f"session {self.session}{'' if past else ' (new)'}, /help lists the commands", "dim")
         if past is None:
             return
@@ -139,18 +143,30 @@ class Room:
         self.terminal.say(f"{self._mark()}{said}", "mine")
         try:
             if line.startswith("/"):
+                if self._ended and self._work is not None:
+                    await asyncio.wait([self._work])
                 await run_command(self, said)
-            elif self._asked is not None:
-                self._decide(said)
-            elif self.working:
-                await self.loop.steer(self.session, said)
-                self.terminal.say("  it hears this next", "dim")
-            elif any(asked.waits_for is WaitsFor.PLAN_REVIEW for asked in self._questions):
-                self._review(review_in(said))
             else:
-                self.say_to_model(said)
+                await self._take(said)
         except InterlockError as error:
             self.terminal.say(str(error), "bad")
+
+    async def _take(self, said: str) -> None:
+        if self._asked is not None:
+            self._decide(said)
+        elif self.working:
+            async with self._posting:
+                going = not self._ended
+                if going:
+                    await self.loop.steer(self.session, said)
+                    self.terminal.say("  it hears this next", "dim")
+            if not going and self._work is not None:
+                await asyncio.wait([self._work])  # the run has ended: what is said now comes after it
+                await self._take(said)
+        elif any(asked.waits_for is WaitsFor.PLAN_REVIEW for asked in self._questions):
+            await self._review(review_in(said))
+        else:
+            self.say_to_model(said)
 
     def say_to_model(self, words: str) -> None:
         """Begin a run, or go on with the session's."""
@@ -169,10 +185,11 @@ class Room:
         changed, self.permission = self.permission, None
         return changed
 
-    def _review(self, review: Review) -> None:
+    async def _review(self, review: Review) -> None:
         if not review.approved:
             self.begin(lambda loop, publish: loop.resume(self.session, reject_plan=review.comments, on_event=publish))
             return
+        await self.permit(review.permission or Permission.ASK)  # what is said after the plan is no planning
         self.permission = None
         self.begin(
             lambda loop, publish: loop.resume(
@@ -231,7 +248,8 @@ class Room:
         """What was posted too late for the run that ended begins the next one; what a person has to say is asked."""
         with suppress(InterlockError):  # a store that failed has said so in the result
             history = await self.look()
-            notes = await self.loop.journal.notes(self.session, history.noted)
+            async with self._posting:
+                notes = await self.loop.journal.notes(self.session, history.noted)
             if history.state in ENDS and any(note.text is not None for note in notes):
                 self.go_on()
             elif result.reason in (WaitsFor.PLAN_REVIEW, WaitsFor.ANSWER, WaitsFor.APPROVAL):
@@ -271,6 +289,12 @@ class Room:
     async def _put_to_rest(self) -> None:
         with suppress(InterlockError):  # a store that fails says so through the run itself
             await self.loop.cancel(self.session, "interrupted by the user")
+
+    async def permit(self, permission: Permission) -> None:
+        """What runs without asking, from the next words on."""
+        settings = attrs.evolve(self.settings, permission=permission)
+        await self.anew(settings, attrs.evolve(self.plan, permission=permission))
+        self.permission = permission
 
     async def anew(self, settings: Settings, plan: Plan) -> None:
         """Another loop, as these settings have it. Raises ConfigError, and all stays as it was."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.renderer import print_formatted_text as render
 from prompt_toolkit.styles import Style
 
 from fsm.cli.terminal import one_line, visible
@@ -52,10 +54,19 @@ class Terminal:
     _session: "PromptSession[str] | None" = None
     _armed: bool = False
     """One more Ctrl-C leaves."""
+    _left: bool = False
 
     def say(self, text: str, style: str = "") -> None:
         """Lines that stay."""
-        print_formatted_text(FormattedText([(_class(style), visible(text))]), style=STYLE)
+        words = FormattedText([(_class(style), f"{visible(text)}\n")])
+        app = None if self._session is None else self._session.app
+        if app is None or not app.is_running:
+            print_formatted_text(words, style=STYLE, end="")
+            return
+        app.renderer.erase()  # not run_in_terminal: keys that are typed while that prints go astray
+        render(app.output, words, STYLE)
+        app.renderer.request_absolute_cursor_position()
+        app.invalidate()
 
     def redraw(self) -> None:
         if self._session is not None:
@@ -76,20 +87,31 @@ class Terminal:
             erase_when_done=True,
         )
         self._session.app.ttimeoutlen = 0.05  # Esc is a key of its own here
-        with patch_stdout():  # whatever else is printed meanwhile stands above, its escapes made harmless
-            yield
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            with patch_stdout():  # whatever else is printed meanwhile stands above, its escapes made harmless
+                yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
 
     async def line(self) -> str:
         """The next line that is typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for the Ctrl-C that leaves."""
         assert self._session is not None  # noqa: S101  opened
-        typed = await self._session.prompt_async()
+        if self._left:
+            raise KeyboardInterrupt
+        typed = await self._session.prompt_async(handle_sigint=False)
         self._armed = False
         return typed
 
     def leave(self) -> None:
         """End the line that is being typed, from outside."""
-        if self._session is not None and self._session.app.is_running:
-            self._session.app.exit(exception=EOFError)
+        self._give_up(EOFError)
+
+    def _give_up(self, why: type[BaseException]) -> None:
+        app = None if self._session is None else self._session.app
+        if app is not None and app.future is not None and not app.future.done():
+            app.exit(exception=why)
 
     def _message(self) -> FormattedText:
         return FormattedText([*((_class(style), text) for style, text in self.live()), ("class:bold", self.mark())])
@@ -112,21 +134,22 @@ class Terminal:
             self.stop()
 
         @keys.add("c-c")
-        @keys.add("<sigint>")
         def _(event: KeyPressEvent) -> None:
-            self._interrupt(event)
+            self._interrupt()
 
         return keys
 
-    def _interrupt(self, event: KeyPressEvent) -> None:
+    def _interrupt(self) -> None:
+        assert self._session is not None  # noqa: S101  opened
+        app = self._session.app
         if self._armed:
-            event.app.exit(exception=KeyboardInterrupt)
+            self._left = True
+            self._give_up(KeyboardInterrupt)
             return
         self._armed = True
         if self.stop():
             return
-        if event.current_buffer.text:
-            event.current_buffer.reset()
+        app.current_buffer.reset()
         self.say("Ctrl-C once more leaves", "dim")
 
 

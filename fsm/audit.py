@@ -14,21 +14,26 @@ from gates.output_schema import fits
 from gates.permission import permit
 from gates.phrases import understanding
 from states.codec import encode
+from states.context import due, plan
 from states.dispatch_tools import canonical, parse
 from states.errors import GateError, HistoryError
 from states.fallback import next_place, replacement
 from states.finalize import receipt
 from states.fold import apply
 from states.history import History
+from states.ledger import note, outline
 from states.messages import calls_of
-from states.names import ENDS, Event, State
+from states.names import ENDS, RESTING, Event, State
 from states.records import (
     AssistantTurn,
     Cancellation,
+    Cause,
+    Compaction,
     Entry,
     Evidence,
     Failed,
     Finalized,
+    How,
     OutputAccepted,
     Prestart,
     ProviderChange,
@@ -187,6 +192,8 @@ def _of_fact(entry: Entry, history: History) -> str | None:  # noqa: PLR0911  on
             return _of_turn(history, record, entry.seq)
         case ProviderChange() | TurnFailure():
             return _of_chain(history, entry.record)
+        case Compaction() as made:
+            return _of_compaction(history, made)
         case ToolIntent() as intent:
             return _of_intent(history, intent)
         case Evidence() as evidence:
@@ -235,6 +242,21 @@ def _of_chain(history: History, record: ProviderChange | TurnFailure) -> str | N
         return f"provider {record.place} ({record.model}) is called in; the next one was {due[1]}" if other else None
     due_now = history.change is None and replacement(history, record, history.epoch) is not None
     return "a failed turn after which the next provider had to be called in" if due_now else None
+
+
+def _of_compaction(history: History, made: Compaction) -> str | None:
+    """Whether it was called for, leaves what had to stay, and says what was asked as it was asked."""
+    called_for = history.state in RESTING if made.cause is Cause.ASKED else due(history) is made.cause
+    wanted = plan(history, made.cause)
+    if not called_for or wanted is None:
+        return "a compaction that nothing calls for"
+    if (wanted.cut, wanted.trim, wanted.keep) != (made.dropped, made.trimmed, made.keep):
+        return f"{made.dropped} messages are compacted and {len(made.trimmed)} shortened; others were due"
+    if not made.dropped:
+        return None
+    said = note(history, outline(history.messages[: made.dropped]) if made.how is How.OUTLINE else "")
+    whole = made.summary == said if made.how is How.OUTLINE else made.summary.startswith(said)
+    return None if whole else "a compaction that does not say what was asked for"
 
 
 def _of_intent(history: History, intent: ToolIntent) -> str | None:

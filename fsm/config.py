@@ -150,6 +150,7 @@ class Settings:
     patience: float | None = None
     inactivity: float | None = None
     fallback: tuple[StandIn, ...] = ()
+    window: int | None = None
     checks: tuple[tuple[str, str], ...] = ()
     """The project's own commands by the kind that they prove; only the file can name them."""
 
@@ -299,6 +300,7 @@ KEYS: Final[Mapping[str, _Kind]] = {
         _stand_ins,
         "tables [[fallback]] of provider, model, base-url, api-key-env; or texts PROVIDER:MODEL[@URL]",
     ),
+    "window": _COUNT,
     "permission": _TEXT,
     **dict.fromkeys(RULES, _Kind(_commands, 'a list of rules such as ["bash(git status*)"]')),
     "system": _TEXT,

@@ -28,6 +28,7 @@ from states.messages import text_of
 from states.names import ENDS, RESTING, Event, State
 from states.ports import (
     Claim,
+    CompactionNotice,
     Draft,
     Journal,
     Outside,
@@ -385,7 +386,7 @@ class Driver:
             found += await gate.gather(self.history, self.outside)
         return tuple(found)
 
-    def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+    def show(self, item: TextDelta | ReasoningDelta | RetryNotice | CompactionNotice) -> None:
         self.voice.item(item)
 
     def give_up(self, spent: Spent | None) -> None:

@@ -12,11 +12,14 @@ from states.records import (
     ApprovalAsked,
     AssistantTurn,
     Cancellation,
+    Cause,
+    Compaction,
     Delegated,
     DelegationEnded,
     Entry,
     HookOutcome,
     HookResult,
+    How,
     Judgement,
     Metadata,
     Prestart,
@@ -132,6 +135,27 @@ class ProviderChanged:
     seq: int
     model: str
     reason: str
+
+
+@attrs.frozen
+class Compacting:
+    """The model is asked for a ledger that stands for the older part of the conversation."""
+
+    cause: Cause
+    seq: None = None
+
+
+@attrs.frozen
+class Compacted:
+    """For the model, a ledger stands for `dropped` messages; `before` and `after` are tokens, as far as known."""
+
+    seq: int
+    cause: Cause
+    how: How
+    dropped: int
+    before: int
+    after: int
+    usage: Usage = Usage()
 
 
 @attrs.frozen
@@ -276,6 +300,8 @@ Event = (
     | StreamEnd
     | Discarded
     | ProviderChanged
+    | Compacting
+    | Compacted
     | ApprovalNeeded
     | ToolStart
     | ToolsDropped
@@ -312,6 +338,8 @@ def announce(entry: Entry, session: str) -> Event | None:  # noqa: C901, PLR0911
             return Discarded(seq, reason)
         case ProviderChange(model=model, reason=reason):
             return ProviderChanged(seq, model, reason)
+        case Compaction() as made:
+            return Compacted(seq, made.cause, made.how, made.dropped, made.before, made.after, made.usage)
         case ApprovalAsked(call=call, name=name, arguments=arguments):
             return ApprovalNeeded(seq, call, name, arguments)
         case PrestartsDropped(reason=reason, fates=fates):

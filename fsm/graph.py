@@ -13,6 +13,7 @@ from gates.actions_progress import actions_progress
 from gates.budget_left import budget_left
 from gates.calls_permitted import calls_permitted
 from gates.checks_passed import checks_passed
+from gates.context_fits import context_fits
 from gates.facts import (
     asks_for_tools,
     calls_answered,
@@ -42,6 +43,7 @@ from gates.tools_work import tools_work
 from gates.turn_ended import turn_ended
 from gates.turn_unfiltered import turn_unfiltered
 from gates.turn_whole import turn_whole
+from gates.window_left import window_left
 from states.errors import ConfigError
 from states.names import RUNNING, Event, State
 from states.verdicts import Fail, Pass, Retry, Suspend
@@ -144,7 +146,8 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
     """The table, with these completion gates in this order: their order is part of the contract."""
     receipt_holds = ReceiptHolds((*at_candidate, *at_verify, *at_stop))
     moving, heard = (actions_progress.passes, output_correctable.passes), questions_answered.passes
-    on_settled = (*moving, heard, budget_left.passes, tools_work.passes, on_course.passes, work_goes_on)
+    hinting = (tools_work.passes, on_course.passes, window_left.passes)
+    on_settled = (*moving, heard, budget_left.passes, *hinting, work_goes_on)
     whole = (turn_whole.passes, turn_ended.passes, turn_unfiltered.passes)
     return Table(
         (
@@ -157,6 +160,8 @@ def table(at_candidate: Gates = AT_CANDIDATE, at_verify: Gates = AT_VERIFY, at_s
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, asks_for_tools, budget_left.passes), DISPATCH_TOOLS),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, hands_in_output), DISPATCH_TOOLS),
             Row(PROVIDER_TURN, Event.REPLIED, (*whole, says_done), CANDIDATE_FINAL),
+            *again(PROVIDER_TURN, Event.TURN_FAILED, context_fits),
+            Row(PROVIDER_TURN, Event.TURN_FAILED, (context_fits.fails,), FAILED),
             *again(PROVIDER_TURN, Event.TURN_FAILED, provider_kept),
             *again(PROVIDER_TURN, Event.TURN_FAILED, provider_answers),
             Row(PROVIDER_TURN, Event.TURN_FAILED, (provider_answers.suspends,), SUSPENDED),

@@ -12,15 +12,40 @@ from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 
+from states.compaction import compact
 from states.contract import Budget, Contract, Permission
-from states.errors import ConfigError, JournalError, JournalUnusable, SessionBusy
+from states.errors import CompactionFailed, ConfigError, JournalError, JournalUnusable, SessionBusy
 from states.fold import fold
 from states.history import History
 from states.living import Living
 from states.names import ENDS, RESTING, State
 from states.output import schema_digest
-from states.ports import Claim, Clock, FollowUp, Hooks, Ids, Journal, Note, Provider, Toolbox, Verifier, Workspace
-from states.records import JSON, Failed, HookResult, Record, RunStarted, UserInput
+from states.ports import (
+    Claim,
+    Clock,
+    FollowUp,
+    Hooks,
+    Ids,
+    Journal,
+    Note,
+    Provider,
+    ProviderTrouble,
+    Toolbox,
+    Verifier,
+    Workspace,
+)
+from states.records import (
+    JSON,
+    Cause,
+    ChainChange,
+    Compaction,
+    CompactionFailure,
+    Failed,
+    HookResult,
+    Record,
+    RunStarted,
+    UserInput,
+)
 from states.rules import Rules
 
 from . import events
@@ -55,6 +80,7 @@ from .setup import (
     as_rules,
     as_toolbox,
     as_verifier,
+    as_window,
     as_workspace,
     check_contract,
     for_contract,
@@ -120,6 +146,8 @@ class Loop(Sessions):
     max_runs: how many runs and resumes of this loop may go on at once; the others wait in order.
     verifier: whom the built-in verifier asks, or a `states.ports.Verifier`; giving one makes "auto" of a contract's
         `verify` that says nothing. None: whom the loop itself asks, where the contract calls for a verifier.
+    window: the model's context window in tokens, where it is not known (`fsm.providers.windows`) or should be smaller.
+        Near its end the conversation is compacted; without one, only when a request did not fit.
     system: the base of the system prompt, or a file with it. prompt: the layers above it, `fsm.Prompt`, which
         replacing the base does not touch: style, project instructions (of a trusted folder), memory, environment,
         append; and whether date and place are told before each input. What was loaded is in `RunStarted.layers`.
@@ -144,6 +172,7 @@ class Loop(Sessions):
         goal: str = "",
         only: Iterable[str] | None = None,
         defer: Iterable[str] = (),
+        window: int | None = None,
         system: str | Path = BASE,
         prompt: Prompt = Prompt(),
         agents: "Iterable[Agent]" = (),
@@ -171,6 +200,8 @@ class Loop(Sessions):
         self._prices = prices or {}
         self._budget = self._priced(budget)
         self._permission = as_permission(permission)
+        self._given_window = window
+        self._window = as_window(window, self.models)
         self._system_from, self._system = words_of(system, "system")
         self._prompt = prompt
         self._limits = limits
@@ -348,6 +379,7 @@ class Loop(Sessions):
             rules=caller.rules,
             on_approval=self._on_approval,
             hooks=hooks or self._given_hooks,
+            window=None if agent.provider else self._given_window,
             system=agent.prompt,
             prompt=prompt,
             defer=self._defer if agent.tools is None else (),
@@ -400,6 +432,33 @@ class Loop(Sessions):
             if driver.broken is not None:
                 raise JournalUnusable(driver.broken.message)
             return True
+        finally:
+            await self._journal.release(claim)
+
+    async def compact(self, session: str, *, on_event: Publish = _ignore) -> Compaction | None:
+        """Let the model write a ledger that stands for the older part of a session's conversation.
+
+        The session has to rest, or to have ended. What was committed is returned; None if there is nothing to compact.
+        Raises CompactionFailed if no ledger could be had; the conversation is then as it was.
+        """
+        claim = await self._journal.claim(session)
+        try:
+            driver = await self._driver(claim, on_event)
+            history = driver.history
+            if history.started is None or history.state not in RESTING or history.closing:
+                raise ConfigError(f"session {session!r} is in the middle of a run; resume it, or cancel it first")
+            if (self.models, self._window) != (history.models, history.window):
+                await driver.commit(ChainChange(self.models, self._window))
+            try:
+                made = await compact(driver, driver.world, Cause.ASKED)
+            except ProviderTrouble as trouble:
+                made = (CompactionFailure(Cause.ASKED, driver.redactor.text(trouble.message)),)
+            await driver.commit(*made)
+            failed_ = [record for record in made if isinstance(record, CompactionFailure)]
+            done = [record for record in made if isinstance(record, Compaction)]
+            if failed_ and not done:
+                raise CompactionFailed(f"session {session!r} is as it was: {failed_[0].message}")
+            return done[0] if done else None
         finally:
             await self._journal.release(claim)
 
@@ -594,6 +653,7 @@ class Loop(Sessions):
             self._only,
             driver.history.rules if driver.history.started else self._rules,
             self.models[1:],
+            window=self._window,
         )
 
     async def _listen(self, driver: Driver) -> None:

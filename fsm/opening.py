@@ -101,7 +101,8 @@ class Opening:
         if history.state in ENDS:
             return (started, *budget, *permission, *words) if words or waiting else None
         models = (started.model, *started.fallbacks)
-        chain = (ChainChange(models),) if models != history.models else ()
+        same = (models, started.window) == (history.models, history.window)
+        chain = () if same else (ChainChange(models, started.window),)
         resumed = (Resumed(),) if history.state is State.SUSPENDED else ()
         lost = (Interruption(),) if history.turns > 0 and history.state in TOWARD_MODEL and not history.closing else ()
         kept = self._remembered(history, asked)

@@ -9,6 +9,7 @@ import attrs
 
 from gates.commands import KINDS
 from gates.permission import parse_rule
+from states.context import usable
 from states.contract import Contract, Permission, Verify
 from states.errors import ConfigError
 from states.output import schema_digest
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from .agents import Agent
     from .agents.crew import Crew, MakeLoop
 
+LEAST_WINDOW: Final = 1024
+"""Tokens below which no conversation with tools has room (our choice)."""
 STATE_DIR: Final = ".interlock"
 """Everything that Interlock writes into a workspace; it keeps itself out of git."""
 
@@ -44,6 +47,19 @@ def as_chain(provider: Provider | Sequence[Provider]) -> tuple[Provider, ...]:
     if not chain:
         raise ConfigError("provider=[] asks nobody; give one, or a list with the one that is asked first")
     return chain
+
+
+def as_window(window: int | None, models: Sequence[str]) -> int | None:
+    """Tokens that a request may fill: of the window that is given, else of what is known of the models."""
+    if window is None:
+        from .providers.windows import usable_by
+
+        return usable_by(models)
+    if window < LEAST_WINDOW:
+        raise ConfigError(
+            f"window={window} is too small; give the model's context window in tokens, at least {LEAST_WINDOW}"
+        )
+    return usable(window)
 
 
 def as_journal(journal: str | Path | Journal | None, workspace: str | Path | Workspace | None) -> Journal:

@@ -5,7 +5,7 @@ from functools import partial
 
 import attrs
 
-from states.ports import ReasoningDelta, RetryNotice, TextDelta
+from states.ports import CompactionNotice, ReasoningDelta, RetryNotice, TextDelta
 from states.records import Entry
 
 from . import events
@@ -46,10 +46,13 @@ class Voice:
             elif call not in self._shown:
                 break
 
-    def item(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+    def item(self, item: TextDelta | ReasoningDelta | RetryNotice | CompactionNotice) -> None:
         """Something ephemeral of a provider turn."""
         if isinstance(item, RetryNotice):
             self.publish(events.ProviderRetry(item.attempt, item.delay, self.redactor.text(item.message)))
+            return
+        if isinstance(item, CompactionNotice):
+            self.publish(events.Compacting(item.cause))
             return
         stream = self._deltas.get(type(item))
         if stream is None:

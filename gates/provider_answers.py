@@ -25,9 +25,7 @@ class ProviderAnswers(Gate):
                 return Retry(failure.message)
             case Trouble.CUT | Trouble.DOWN:
                 return Suspend(WaitsFor.PROVIDER, failure.message)
-            case Trouble.OVERFLOW:
-                return Fail("context_overflow", failure.message)
-            case Trouble.REFUSED:
+            case Trouble.REFUSED | Trouble.OVERFLOW:
                 return Fail("api_error", failure.message)
 
 

@@ -15,6 +15,7 @@ InterlockError
 ├── BadCassette           (fsm.providers) a recording that cannot be read
 ├── ToolError             (fsm.tools) a tool's own fault, in words for the model
 ├── ConfigError           the caller's side: names the setting and the way out
+├── CompactionFailed      no ledger could be had for a conversation that somebody wanted compacted
 └── GateError             a gate raised instead of ruling
 """
 
@@ -70,6 +71,10 @@ class CommitFailed(JournalError):
 
 class ConfigError(InterlockError):
     """A setting is missing, unknown or impossible; the message names it and the way out."""
+
+
+class CompactionFailed(InterlockError):
+    """No ledger could be had; the conversation is as it was."""
 
 
 class GateError(InterlockError):

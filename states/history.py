@@ -148,7 +148,8 @@ class History:
     state: State = INITIAL
     started: RunStarted | None = None
     messages: list[Message] = attrs.field(factory=list)
-    """The conversation, in the order in which the model has to see it. It only grows at its end."""
+    """The conversation, in the order in which the model has to see it. It grows at its end; a compaction replaces what
+    came first."""
     held: list[Message] = attrs.field(factory=list)
     """Inputs that wait until the open calls are answered."""
 
@@ -180,6 +181,10 @@ class History:
     """Providers that were given up since the last good turn."""
     change: ProviderChange | None = None
     """The change of provider that the current activity ends with."""
+    window: int | None = None
+    """Tokens that a request may fill, if that is known."""
+    compacted_on: int = 0
+    """The run's turn after which the conversation was compacted last."""
     turns: int = 0
     tool_calls: int = 0
     usage: Usage = Usage()
@@ -240,6 +245,10 @@ class History:
     cut: bool = False
     """They were cut off at the output limit: the last turn may begin with the end of them once more."""
     trouble: TurnFailure | None = None
+    overflows: int = 0
+    """Requests since the last good turn that did not fit the window."""
+    overflowing: bool = False
+    """The last of them has not been compacted yet."""
     cuts: int = 0
     """Answers in a row that broke off."""
     calls: dict[str, CallState] = attrs.field(factory=dict)
@@ -268,6 +277,16 @@ class History:
     verifiers: dict[str, VerifierStarted] = attrs.field(factory=dict)
     """Verifiers that look at this candidate, by session."""
     commands: list[CommandRun] = attrs.field(factory=list)
+
+    # the model's window
+    counted: int = 0
+    """Tokens of the first `counted_to` messages, as the provider counted them (0: it has not yet)."""
+    counted_to: int = 0
+    beside: int | None = None
+    """Tokens of a request beside its messages (system prompt, tools), by the first count of the session."""
+    compactions: int = 0
+    compaction_failures: int = 0
+    """Ledgers in a row that could not be had."""
 
     # bookkeeping
     noted: int = 0

@@ -10,7 +10,7 @@ from .ahead import Ahead
 from .history import History
 from .messages import Block, Call, Finish, Image, Message, Usage
 from .names import Event
-from .records import JSON, Entry, HookResult, Judgement, Metadata, Record, Spent, Status, Trouble, UserInput
+from .records import JSON, Cause, Entry, HookResult, Judgement, Metadata, Record, Spent, Status, Trouble, UserInput
 from .rules import Permit
 
 # --- the provider -----------------------------------------------------------------------------------------------
@@ -87,6 +87,13 @@ class RetryNotice:
     attempt: int
     delay: float
     message: str
+
+
+@attrs.frozen
+class CompactionNotice:
+    """The model is asked for a ledger that stands for what came before."""
+
+    cause: Cause
 
 
 @attrs.frozen
@@ -494,7 +501,7 @@ class Run(Protocol):
     async def gather(self) -> tuple[Record, ...]:
         """Evidence of this state's gates, as records to commit."""
 
-    def show(self, item: TextDelta | ReasoningDelta | RetryNotice) -> None:
+    def show(self, item: TextDelta | ReasoningDelta | RetryNotice | CompactionNotice) -> None:
         """Show something ephemeral."""
 
     def give_up(self, spent: Spent | None) -> None:

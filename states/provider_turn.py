@@ -7,15 +7,18 @@ from typing import Final
 
 import attrs
 
+from .compaction import compact
+from .context import due
 from .deferred import sent
 from .errors import InterlockError
 from .fallback import replacement
 from .history import History
 from .living import Living
-from .messages import Block, Call, Usage
+from .messages import Block, Call
+from .meter import Meter
 from .names import Event
 from .plan import offered
-from .ports import CallReady, Outcome, Outside, Provider, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
+from .ports import CallReady, Outcome, ProviderTrouble, Reply, Request, RetryNotice, Run, ToolSpec
 from .prestart import Line, lost
 from .records import AssistantTurn, Record, Spent, Trouble, TurnDiscarded, TurnFailure
 
@@ -24,29 +27,17 @@ PAUSE: Final = 0.5
 LONGEST: Final = 8.0
 
 
-class Meter:
-    """What the answer under way has used up, as far as its provider said."""
-
-    def __init__(self) -> None:
-        self._usage = Usage()
-        self._model = ""
-
-    def told(self, usage: Usage, model: str) -> None:
-        self._usage, self._model = usage, model
-
-    def spent(self, world: Outside, provider: Provider) -> Spent | None:
-        if self._usage == Usage():
-            return None
-        model = self._model or provider.model
-        return Spent(self._usage, model, world.cost(model, self._usage))
-
-
 async def act(run: Run) -> Outcome:
-    """Ask once. The answer, or why there is none, is the outcome; deltas are shown on the way."""
+    """Ask once, in a conversation that fits. The answer, or why there is none, is the outcome; deltas are shown."""
     world = await run.outside(*lost(run.history), *await run.inputs())
     history = run.history
     if isinstance(world.tools, Living):
         await world.tools.refresh()
+    try:
+        if (cause := due(history)) is not None:
+            await run.commit(*await compact(run, world, cause))
+    except ProviderTrouble as trouble:
+        return _failed(trouble, history, None)
     meter = Meter()
     request = attrs.evolve(request_of(history, world.tools.specs), told=meter.told)
     saw = history.seq
@@ -69,15 +60,19 @@ async def act(run: Run) -> Outcome:
                     else:
                         run.show(item)
         except ProviderTrouble as trouble:
-            spent = meter.spent(world, provider)
-            failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch, spent)
-            dropped = await line.drop(trouble.message)
-            ended = given_up(failure, history, history.epoch + len(dropped))
-            return Outcome((*dropped, *ended, failure), Event.TURN_FAILED)
+            return _failed(trouble, history, meter.spent(world, provider), await line.drop(trouble.message))
         except asyncio.CancelledError:
             run.give_up(meter.spent(world, provider))
             raise
     raise InterlockError("the provider adapter ended its stream without a Reply and without ProviderTrouble")
+
+
+def _failed(
+    trouble: ProviderTrouble, history: History, spent: Spent | None, dropped: tuple[Record, ...] = ()
+) -> Outcome:
+    failure = TurnFailure(trouble.trouble, trouble.message, trouble.status, history.epoch, spent)
+    ended = given_up(failure, history, history.epoch + len(dropped))
+    return Outcome((*dropped, *ended, failure), Event.TURN_FAILED)
 
 
 def request_of(history: History, tools: Sequence[ToolSpec]) -> Request:

@@ -11,11 +11,13 @@ import attrs
 
 from gates.actions_progress import HALT
 from gates.text_is_new import RETRIES, SAME
+from states.context import plan
 from states.fallback import CUTS
 from states.history import CallState, History
 from states.messages import AssistantMessage, Finish, ToolMessage
 from states.names import ENDS, Event, State
 from states.output import STRUCTURED_OUTPUT
+from states.records import Cause
 from states.verdicts import Pass, Ruling
 
 from .claims import UNFINISHED, refused, spent
@@ -36,6 +38,8 @@ class View:
     counted: str | None = None
     repeats: bool = False
     epochs: bool = True
+    context: bool = True
+    """Whether it is kept what became of requests that did not fit."""
     still: bool = False
     """Whether it is kept how long the model has stood still, with the same calls and results."""
 
@@ -64,6 +68,7 @@ def key_of(history: History, view: View) -> Hashable:
         history.failure and history.failure.code,
         history.trouble and history.closing_event is Event.TURN_FAILED and history.trouble.trouble,
         history.state is State.PROVIDER_TURN and _chain(history),
+        view.context and _context(history),
         () if over else _turn(history),
         tuple(early.record.arguments for early in history.early.values()),
         over and history.state not in ENDS and _carried(history),
@@ -72,9 +77,16 @@ def key_of(history: History, view: View) -> Hashable:
 
 
 def _chain(history: History) -> Hashable:
-    """Who was tried since the last good turn, and whether one more answer that breaks off is one too many."""
+    """Who was tried since the last good turn; whether one more answer that breaks off is one too many."""
     left = len(history.models) - 1 - history.passed_over
     return left, history.change is not None, left > 0 and min(history.cuts, CUTS - 1)
+
+
+def _context(history: History) -> Hashable:
+    """Whether a request that does not fit is compacted, or ends the run, now or after more turns."""
+    asking = history.state is State.PROVIDER_TURN
+    over = asking and (min(history.overflows, 2), history.overflowing)
+    return over, plan(history, Cause.OVERFLOW) is not None, len(history.messages) > 1
 
 
 def _sameness(history: History) -> Hashable:

@@ -8,15 +8,15 @@ from typing import Final
 from fsm.journal.memory import Fault
 from states.contract import Budget, Verify
 from states.errors import CommitFailed
-from states.messages import Call, Finish
+from states.messages import Call, Finish, Text
 from states.names import ENDS, Event
 from states.ports import CallReady, Opinion, ProviderTrouble, Reply
-from states.records import AssistantTurn, Judgement, Status, TurnFailure
+from states.records import AssistantTurn, Compaction, Judgement, Status, TurnFailure
 
 from .deeds import Deeds, Process
 from .replay import Prefix
 from .stage import NOTE, SEND, SHELL, TEST, Waiting
-from .world import CALLS, EARLY, LONG, OUTPUTS, READ, WRITE, World
+from .world import CALLS, EARLY, LEDGER, LONG, OUTPUTS, READ, WRITE, World
 
 DONE: Final = "the model answers"
 MOODS: Final = {
@@ -113,6 +113,8 @@ class Chooser(Deeds):
                 said: Reply | ProviderTrouble | None = None
                 if isinstance(record, AssistantTurn):
                     said = Reply(record.blocks, record.finish, model="staged", finish_detail=record.finish.value)
+                elif isinstance(record, Compaction):
+                    said = Reply((Text(LEDGER),), Finish.STOP, model="staged")
                 elif isinstance(record, TurnFailure):
                     said = ProviderTrouble(record.trouble, record.message)
                 if said is not None:

@@ -11,17 +11,20 @@ from fsm.graph import Graph
 from gates.gate import Asked
 from states.contract import Permission
 from states.history import CallState, History
-from states.messages import AssistantMessage, Finish, Message, ToolMessage, calls_of, text_of
+from states.messages import AssistantMessage, Finish, Message, ToolMessage, UserMessage, calls_of, text_of
 from states.names import ENDS, Event, State
 from states.output import STRUCTURED_OUTPUT, schema_digest
 from states.provider_turn import request_of
 from states.records import (
     AssistantTurn,
+    Compaction,
+    Failed,
     HookOutcome,
     Judgement,
     Prestart,
     PrestartsDropped,
     ProviderChange,
+    Suspended,
     ToolIntent,
     ToolResult,
     Transition,
@@ -211,7 +214,7 @@ def success_reaches_its_goal(before: History, move: Move, now: History) -> str |
 
 
 def objections_are_obeyed(before: History, move: Move, now: History) -> str | None:
-    """A gate that objected decides where the run goes."""
+    """A gate that objected decides where the run goes, and the first one says why."""
     transition = move.transition
     if transition is None:
         return None
@@ -222,6 +225,10 @@ def objections_are_obeyed(before: History, move: Move, now: History) -> str | No
             return f"{name} suspends the run, which goes on to {transition.target}"
         if isinstance(ruling, Retry) and transition.target not in (State.PROVIDER_TURN, State.SUSPENDED):
             return f"{name} sends the run back to the model, but it goes to {transition.target}"
+    reason = next((record for record in move.records if isinstance(record, Failed | Suspended)), None)
+    first = next((name for name, ruling in _verdicts(move).items() if isinstance(ruling, Fail | Suspend)), None)
+    if reason is not None and first is not None and reason.gate != first:
+        return f"{first} objects first, and the reason is that of {reason.gate or 'nobody'}"
     return None
 
 
@@ -409,6 +416,14 @@ def a_change_of_provider_ends_the_epoch(before: History, move: Move, now: Histor
     return None
 
 
+def what_was_asked_survives(before: History, move: Move, now: History) -> str | None:
+    """A compaction leaves the user's words where the model reads them."""
+    if not any(isinstance(record, Compaction) for record in move.records):
+        return None
+    seen = "\n".join(message.text for message in (*now.messages, *now.held) if isinstance(message, UserMessage))
+    return None if now.last_words in seen else "the last input is gone"
+
+
 def no_start_without_leave(before: History, move: Move, now: History) -> str | None:
     """A call that was put before a person starts only if they agreed; one that a rule denies never does."""
     for record in move.records:
@@ -503,6 +518,7 @@ TWINS: Final[Mapping[Claim, Twin]] = {
     old_epochs_stay_out: lambda before, move, now: now.epoch > 0 and now.unanswered > 0,
     early_starts_end_with_their_turn: lambda before, move, now: bool(before.early) and not now.early,
     a_change_of_provider_ends_the_epoch: lambda before, move, now: now.change is not None,
+    what_was_asked_survives: lambda before, move, now: any(isinstance(record, Compaction) for record in move.records),
     no_start_without_leave: lambda before, move, now: (
         any(isinstance(record, ToolIntent) for record in move.records)
         and any(state.asked for state in now.calls.values())

@@ -348,8 +348,8 @@ def check(
         searches.append(_Search(table, every, talk, view, others))
         searches[-1].run(pursuing, GoalSet("the goal"))
     if any(_minds_standing_still(gate) for gate in _gates(table)):
-        patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,))
-        searches.append(_Search(table, every, patient, View(epochs=False, still=True)))
+        patient = World(hostile=False, calls=A_READ, proofs=proofs, results=(Status.OK,), fits=True)
+        searches.append(_Search(table, every, patient, View(epochs=False, context=False, still=True)))
         searches[-1].run(started)
     if any(_minds_planning(gate) for gate in _gates(table)):
         plans = attrs.evolve(started, permission=Permission.PLAN)
@@ -378,8 +378,8 @@ def _counted(
     for gate in _gates(graph):
         name = gate.name
         if name in reads:
-            view = View(name, repeats=_minds_repetition(gate), epochs=False)
-            world = World(hostile=False, calls={} if view.repeats else A_READ, proofs=proofs)
+            view = View(name, repeats=_minds_repetition(gate), epochs=False, context=False)
+            world = World(hostile=False, calls={} if view.repeats else A_READ, proofs=proofs, fits=True)
             search = _Search(graph, claims, world, view, exhausted - {name})
             search.run(started)
             yield search

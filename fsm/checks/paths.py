@@ -20,7 +20,7 @@ from fsm.loop import Loop
 from states.contract import Budget, Contract, Permission, Verify
 from states.fold import fold
 from states.history import History
-from states.messages import Call, Finish, text_of
+from states.messages import Call, Finish, Text, text_of
 from states.names import RESTING, State
 from states.ports import Opinion, ProviderTrouble, Reply, Request, TextDelta, ToolOutput, ToolRun, ToolSpec
 from states.records import (
@@ -31,6 +31,7 @@ from states.records import (
     BudgetChange,
     Cancellation,
     Candidate,
+    Compaction,
     Evidence,
     Finalized,
     GoalSet,
@@ -56,7 +57,7 @@ from .explore import Report
 from .moves import Move, after, told
 from .stage import SHELL, SPECS, TEST, StageClock, StageWorkspace
 from .track import Track
-from .world import LONG, NOW, READ, SECONDS, STARTED, at_once
+from .world import LEDGER, LONG, NOW, READ, SECONDS, STARTED, at_once
 
 SESSION: Final = "path"
 LOOKS: Final = 3
@@ -156,6 +157,8 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues.append(Cue(said, move.pause))
         case TurnFailure():
             plan.cues.append(Cue(ProviderTrouble(record.trouble, record.message), move.pause))
+        case Compaction():
+            plan.cues.append(Cue(Reply((Text(LEDGER),), Finish.STOP, model="cued")))
         case ApprovalAsked():
             plan.permission = Permission.ASK
         case ToolResult(asks=asks) if asks:

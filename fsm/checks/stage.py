@@ -12,7 +12,8 @@ from typing import Final
 import attrs
 
 from states.history import History
-from states.messages import text_of
+from states.ledger import INSTRUCTION
+from states.messages import UserMessage, text_of
 from states.ports import (
     CallReady,
     Opinion,
@@ -268,7 +269,13 @@ class Prompter:
         if complaint:
             self.ledger.problems.append(f"a request is not paired: {complaint}")
         durable = list(self.durable(request.session))
-        if list(request.messages) != (durable[: len(request.messages)] if self.overtaken else durable):
+        shown = list(request.messages)
+        if shown and shown[-1] == UserMessage(INSTRUCTION):  # for a ledger, the older part of what is durable
+            shown = [message for message in shown if not isinstance(message, UserMessage)]
+            known = [message for message in durable if message in shown]
+            if shown != known:
+                self.ledger.problems.append("a ledger is asked for over something that is not durable")
+        elif shown != (durable[: len(shown)] if self.overtaken else durable):
             self.ledger.problems.append("a request holds something that is not durable, or leaves something out")
         self.announced = 0
         try:

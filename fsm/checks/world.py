@@ -17,9 +17,12 @@ from gates.permission import permit
 from states import dispatch_tools
 from states.ahead import Ahead
 from states.await_results import ONE_OUTPUT, close, with_output
+from states.compaction import checkpoint
+from states.context import plan
 from states.contract import Budget, Contract, Permission, Verify
 from states.finalize import receipt
 from states.history import CallState, History
+from states.ledger import HEADINGS
 from states.messages import Block, Call, Finish, Text
 from states.names import ENDS, RESTING, State
 from states.output import OUTPUT_ACCEPTED, STRUCTURED_OUTPUT
@@ -34,6 +37,7 @@ from states.records import (
     BudgetChange,
     Cancellation,
     Candidate,
+    Cause,
     Dispatch,
     Evidence,
     Fate,
@@ -43,6 +47,7 @@ from states.records import (
     GoalWord,
     HookOutcome,
     HookResult,
+    How,
     Judgement,
     Metadata,
     Prestart,
@@ -85,6 +90,8 @@ READ, WRITE = "look", "act"
 GATE: Final = independently_verified.name
 ANNOUNCED: Final = "Let me look into it:"
 """What a model says that then calls nothing."""
+LEDGER: Final = "\n".join(f"## {heading}\nnone" for heading in HEADINGS)
+"""What a model writes that is asked for a ledger."""
 REPEATED: Final = "the same"
 """What a stubborn model says; every other answer is new."""
 
@@ -230,6 +237,8 @@ class World:
     hostile: bool = True
     calls: Mapping[str, Asking] = attrs.field(factory=lambda: CALLS)
     proofs: Proofs = proofs
+    fits: bool = False
+    """Every request fits the model's window."""
     results: tuple[Status, ...] = (Status.OK, Status.ERROR, Status.UNKNOWN, Status.CANCELLED)
     hooks: bool = False
 
@@ -262,9 +271,22 @@ def _calls(wanted: Asking) -> tuple[Call, ...]:
     return tuple(Call("", name, arguments) for name, arguments in wanted)
 
 
+def _compaction(history: History) -> Moves:
+    """What did not fit is compacted first, whatever comes of it."""
+    wanted = plan(history, Cause.OVERFLOW)
+    if wanted is None:
+        return
+    how = How.LEDGER if wanted.cut else How.TRIMMED
+    yield Move("the conversation is compacted", (checkpoint(history, wanted, Cause.OVERFLOW, how, LEDGER),))
+    yield Move("the provider is down when a ledger is wanted", _trouble(history, Trouble.DOWN))
+
+
 def _provider_turn(world: World, history: History) -> Moves:
     if history.early:
         yield from _over_early_starts(world, history)
+        return
+    if history.overflowing and (compactions := list(_compaction(history))):
+        yield from compactions
         return
     if world.hostile and world.calls:
         yield from _early_starts(history)
@@ -292,9 +314,12 @@ def _provider_turn(world: World, history: History) -> Moves:
         ("the model asks", asks),
     ):
         yield Move(f"{label}, and the time is up", (turn,), pause=LONG)
-    for trouble in Trouble:
+    troubles = [trouble for trouble in Trouble if trouble is not Trouble.OVERFLOW or not world.fits]
+    for trouble in troubles:
         yield Move(f"the provider is in trouble: {trouble}", _trouble(history, trouble))
     yield Move("the answer breaks off, and the time is up", _trouble(history, Trouble.CUT), pause=LONG)
+    if not world.fits:
+        yield Move("the request does not fit, and the time is up", _trouble(history, Trouble.OVERFLOW), pause=LONG)
     if world.hostile:
         dead = attrs.evolve(said, epoch=history.epoch - 1)
         yield Move("an answer of a dead epoch", (dead,), honest=False)

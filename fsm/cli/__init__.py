@@ -12,6 +12,7 @@ from .cancel import cancel
 from .changes import changes
 from .chat import chat
 from .check import check
+from .compact import compact
 from .delete import delete
 from .demo import demo
 from .diagram import diagram
@@ -66,6 +67,7 @@ for _command in (
     resume,
     steer,
     cancel,
+    compact,
     *_ABOUT_SESSIONS,
     audit,
     report,

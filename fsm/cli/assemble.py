@@ -141,4 +141,5 @@ def assemble(
         prices=_prices(settings, chain[0]),
         prestart=settings.prestart,
         limits=settings.at_once,
+        window=settings.window,
     )

@@ -13,6 +13,8 @@ from states.records import (
     AssistantTurn,
     Cancellation,
     ChainChange,
+    Compaction,
+    CompactionFailure,
     Delegated,
     DelegationEnded,
     Entry,
@@ -91,6 +93,12 @@ def _unanswered(record: Record) -> str:
             return f"no answer ({trouble}): {message}"
         case ProviderChange(model=model):
             return f"{model} is asked from now on"
+        case Compaction(cause=cause, how=how, dropped=dropped, summary=summary, before=before, after=after):
+            what = f"{dropped} messages are replaced" if dropped else "old output is shortened"
+            counts = f"about {before} tokens became {after}"
+            return f"compacted ({cause}, {how}): for the model {what}, {counts}{_indented(summary)}"
+        case CompactionFailure(message=message):
+            return f"could not be compacted: {message}"
         case ChainChange(models=models):
             return f"model {', then '.join(models)} from now on"
     return ""

@@ -60,6 +60,12 @@ def model(function: Function) -> Function:
                 metavar="PROVIDER:MODEL[@URL]",
                 help="Asked from then on where the one before it does not answer.",
             ),
+            click.option(
+                "--window",
+                type=int,
+                metavar="TOKENS",
+                help="The model's context window.  [default: of known models]",
+            ),
             click.option("--cassette", metavar="FILE", help="Recorded turns, for --provider replay."),
             click.option("--record", metavar="FILE", help="Write the model's turns down, to replay them."),
             click.option(

@@ -66,6 +66,8 @@ class Progress:
             case events.StreamEnd(trouble=trouble) if trouble:
                 self._claim = ""
                 say(f"no answer: {trouble}", "yellow")
+            case events.Compacted(before=before, after=after):
+                say(f"compacted: about {before} tokens became {after}", "yellow")
             case events.ProviderChanged(model=model):
                 say(f"{model} is asked from now on", "yellow")
             case events.HookAnswered(event=asked, hook=hook, outcome=HookOutcome.FAILED, said=why):

@@ -21,7 +21,7 @@ from .terminal import say
 
 _TOLD: Final = ("style", "instructions", "memory", "append_system", "runtime_context")
 KEPT: Final = (
-    *("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity", "fallback"),
+    *("provider", "model", "base_url", "api_key_env", "cassette", "patience", "inactivity", "fallback", "window"),
     *_TOLD,
 )
 _PATHS: Final = ("cassette", "memory", "append_system")

@@ -78,6 +78,11 @@ PRICES: Final = {
 }
 
 
+def snapshot_of(model: str) -> str:
+    """The model that a dated name (`-2025-04-14`, `-20250929`) is a snapshot of; any other name as it is."""
+    return _SNAPSHOT.sub("", model)
+
+
 Prices = Mapping[str, Price]
 
 
@@ -86,7 +91,7 @@ def price_of(model: str, own: Prices = MappingProxyType({})) -> Price | None:
 
     `own`: a caller's prices, which come first.
     """
-    names = (model, _SNAPSHOT.sub("", model))
+    names = (model, snapshot_of(model))
     return next((price for known in (own, PRICES) for name in names if (price := known.get(name)) is not None), None)
 
 

@@ -15,12 +15,16 @@ from states.records import (
     ApprovalAsked,
     AssistantTurn,
     Cancellation,
+    ChainChange,
+    Compaction,
+    CompactionFailure,
     Entry,
     Failed,
     Finalized,
     Metadata,
     Prestart,
     PrestartsDropped,
+    ProviderChange,
     Resumed,
     RunStarted,
     Source,
@@ -138,7 +142,22 @@ def _said(entry: Entry) -> Item | None:
             )
         case Cancellation(reason=reason):
             return Item("stopped", entry.seq, clipped(reason), void="An answer that was being shown is void.")
-    return _judged(entry)
+    return _arranged(entry) or _judged(entry)
+
+
+def _arranged(entry: Entry) -> Item | None:
+    """Who is asked, and what of the conversation they still see."""
+    match entry.record:
+        case ProviderChange(epoch=epoch, model=model, reason=reason):
+            return Item("model", entry.seq, clipped(reason), f"epoch {epoch}: {model} is asked from now on")
+        case ChainChange(models=models):
+            return Item("model", entry.seq, clipped(", then ".join(models)), "asked from now on")
+        case Compaction() as made:
+            what = f"compacted ({made.cause}, {made.how}): about {made.before} tokens became {made.after}"
+            return Item("context", entry.seq, clipped(made.summary), what, to_model=True)
+        case CompactionFailure(message=message):
+            return Item("context", entry.seq, clipped(message), "could not be compacted")
+    return None
 
 
 def _judged(entry: Entry) -> Item | None:

@@ -12,7 +12,7 @@ from states.history import History
 from states.names import RESTING
 from states.records import CLOSING, Entry, RunStarted
 
-from . import calls, delegation, goals, hooks, judgement, moves, prestart, runs, sessions, turns, verification
+from . import calls, context, delegation, goals, hooks, judgement, moves, prestart, runs, sessions, turns, verification
 from .moves import GO_ON
 
 __all__ = ["GO_ON", "apply", "fold"]
@@ -21,6 +21,7 @@ _APPLY: Final[Mapping[type, Callable[[History, int, Any], None]]] = {
     **runs.APPLY,
     **turns.APPLY,
     **prestart.APPLY,
+    **context.APPLY,
     **calls.APPLY,
     **hooks.APPLY,
     **goals.APPLY,

@@ -57,7 +57,8 @@ def _summary(history: History, seq: int, record: Summary) -> None:
 
 def _resumed(history: History, seq: int, record: Resumed) -> None:
     need(history.state is State.SUSPENDED, seq, f"resumed in {history.state}")
-    history.passed_over = history.cuts = 0  # whoever resumes it thinks that it may work now
+    history.overflowing = False
+    history.passed_over = history.cuts = history.overflows = 0  # whoever resumes it thinks that it may work now
     if history.messages and isinstance(history.messages[-1], AssistantMessage) and not history.unanswered:
         say(history, GO_ON)  # a request that ends in the model's own words asks for nothing
 

@@ -32,7 +32,9 @@ def _run_started(history: History, seq: int, record: RunStarted) -> None:
     history.cost, history.unpriced, history.delegated, history.summary = 0.0, "", 0, ""
     history.retries = Counter()
     history.models = (record.model, *record.fallbacks)
-    history.provider = history.passed_over = history.cuts = 0
+    history.provider = history.passed_over = history.cuts = history.overflows = 0
+    history.overflowing = False
+    history.window, history.compacted_on = record.window, 0
     history.change = None
     history.hints, history.suspends, history.baselines = {}, {}, {}
     history.understood, history.failing, history.children = (), {}, {}
@@ -86,8 +88,9 @@ def _permission_change(history: History, seq: int, record: PermissionChange) -> 
 
 def _chain_change(history: History, seq: int, record: ChainChange) -> None:
     need(bool(record.models), seq, "a chain without a model")
-    history.models = record.models
-    history.provider = history.passed_over = 0
+    if record.models != history.models:  # else only the window is another
+        history.provider = history.passed_over = 0
+    history.models, history.window = record.models, record.window
 
 
 def _budget_change(history: History, seq: int, record: BudgetChange) -> None:

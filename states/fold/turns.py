@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from states.actions import Actions
+from states.context import estimate
 from states.history import History
 from states.messages import AssistantMessage, Call, Finish, Foreign, calls_of, text_of
 from states.names import State
@@ -20,7 +21,8 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     need(history.unanswered == 0, seq, "a turn while calls are open")
     need(record.saw >= history.last_input, seq, "a turn whose request lacked a committed input")
     need(record.epoch == history.epoch, seq, f"a turn of dead epoch {record.epoch}")
-    history.cuts = history.passed_over = 0
+    history.cuts = history.passed_over = history.overflows = 0
+    history.overflowing = False
     goes_on = history.turn is not None and history.turn.finish in (Finish.LENGTH, Finish.PAUSED) and not history.calls
     history.carried = history.text if goes_on else ""
     history.cut = goes_on and history.turn is not None and history.turn.finish is Finish.LENGTH
@@ -35,6 +37,10 @@ def _assistant_turn(history: History, seq: int, record: AssistantTurn) -> None:
     need(len({call.id for call in calls}) == len(calls), seq, "two calls with one id")
     if calls or text_of(blocks).strip() or any(isinstance(block, Foreign) for block in blocks):
         history.messages.append(AssistantMessage(blocks))
+    if record.usage.input:
+        history.counted, history.counted_to = record.usage.total, len(history.messages)
+        if history.beside is None:
+            history.beside = max(0, history.counted - estimate(history.messages))
     history.calls = adopt(history, seq, record, calls)
     history.unanswered = len(calls)
     history.delegated += sum(call.name == TASK for call in calls)
@@ -50,6 +56,9 @@ def _turn_failure(history: History, seq: int, record: TurnFailure) -> None:
     nothing_ahead(history, seq)
     history.trouble = record
     lose(history, record.spent)
+    if record.trouble is Trouble.OVERFLOW:
+        history.overflows += 1
+        history.overflowing = True
     history.cuts = history.cuts + 1 if record.trouble is Trouble.CUT and history.change is None else 0
 
 

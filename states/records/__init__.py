@@ -23,6 +23,7 @@ from .calls import (
     ToolIntent,
     ToolResult,
 )
+from .context import Cause, Compaction, CompactionFailure, How
 from .delegation import Delegated, DelegationEnded
 from .goals import GoalChange, GoalSet, GoalWord
 from .judgement import Candidate, Evidence, Finalized, Finding, OutputAccepted, StopAnswer, Verdict, Verification
@@ -55,7 +56,10 @@ __all__ = [
     "BudgetChange",
     "Cancellation",
     "Candidate",
+    "Cause",
     "ChainChange",
+    "Compaction",
+    "CompactionFailure",
     "Delegated",
     "DelegationEnded",
     "Dispatch",
@@ -72,6 +76,7 @@ __all__ = [
     "GoalWord",
     "HookOutcome",
     "HookResult",
+    "How",
     "Interruption",
     "Judgement",
     "Layer",
@@ -120,6 +125,8 @@ Record = (
     | Prestart
     | PrestartsDropped
     | ProviderChange
+    | Compaction
+    | CompactionFailure
     | ToolIntent
     | Dispatch
     | ToolResult

@@ -79,6 +79,8 @@ class RunStarted:
     """Models that are asked, in this order, where `model` does not answer."""
     layers: tuple[PromptLayer, ...] = ()
     """What the system prompt was made of; `system` is its base."""
+    window: int | None = None
+    """Tokens that a request may fill, if that is known."""
 
 
 @attrs.frozen
@@ -125,9 +127,13 @@ class PermissionChange:
 
 @attrs.frozen
 class ChainChange:
-    """The models that are asked from now on: the first, and in their order those that stand in for it."""
+    """The models that are asked from now on: the first, and in their order those that stand in for it.
+
+    `window`: tokens that a request to any of them may fill, if that is known.
+    """
 
     models: tuple[str, ...]
+    window: int | None = None
 
 
 @attrs.frozen

@@ -32,7 +32,7 @@ def make_verified_loop(**parts):
 TestWalk = walk.of(make_verified_loop, name="TestWalk").TestCase
 
 FEW = settings(
-    max_examples=200, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]
+    max_examples=600, stateful_step_count=20, derandomize=True, database=None, deadline=None, phases=[Phase.generate]
 )
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from support.chat_server import HANG, ChatServer, calls_turn, chunk, error, text_turn
 
+from states.ledger import HEADINGS, INSTRUCTION
+
 WRITE = calls_turn([("write_file", {"path": "new.txt", "content": "hello"})])
 NOT_HANGING = text_turn("Done.")
 
@@ -423,3 +425,42 @@ def test_a_limit_on_a_tool_that_there_is_not_is_refused(interlock):
         said = interlock.run(server, "--limit", "bsh=1")
 
     assert (said.returncode, "there is no tool 'bsh'; there are process, session" in said.stderr) == (2, True)
+
+
+def test_a_session_is_compacted_by_hand_and_shown_whole(interlock):
+    ledger = "\n".join(f"## {heading}\nnone" for heading in HEADINGS)
+
+    def script(body, number):
+        if INSTRUCTION[:60] in str(body["messages"][-1]):
+            return text_turn(ledger)
+        return calls_turn([("read_file", {"path": "calc.py"})], "w" * 4000) if number < 2 else text_turn("It is done.")
+
+    with ChatServer(script) as server:
+        interlock.run(server)
+        made = interlock("compact", "s")
+        again = interlock("resume", "s", "And now?")
+        shown = interlock("show", "s").stdout
+        audited = interlock("audit", "s")
+
+    assert made.returncode == 0, made.stderr
+    assert "messages are replaced by a ledger" in made.stderr
+    assert (again.stdout, audited.returncode) == ("It is done.\n", 0)
+    assert ledger in server.requests[-1]["messages"][1]["content"]
+    assert "compacted (asked, ledger)" in shown
+    assert "w" * 4000 in shown  # the journal keeps what the model does not see any more
+
+
+def test_a_ledger_that_cannot_be_had_leaves_the_session_as_it_was(interlock):
+    turns = [calls_turn([("read_file", {"path": "calc.py"})]), text_turn("It is done.")]
+    with ChatServer(lambda body, number: turns[number] if number < 2 else text_turn("no ledger")) as server:
+        interlock.run(server)
+        made = interlock("compact", "s")
+        resumed = interlock("resume", "s", "And now?")
+
+    assert (made.returncode, "is as it was" in made.stderr) == (1, True)
+    assert resumed.returncode == 0
+    assert len(server.requests[-1]["messages"]) > 5
+
+
+def test_a_session_that_nobody_began_cannot_be_compacted(interlock):
+    assert interlock("compact", "s", "--model", "m", "--base-url", "http://127.0.0.1:9").returncode == 2

@@ -112,8 +112,8 @@ def test_svg_loads_nothing():
 def test_svg_is_as_wide_as_a_readme_and_grows_for_a_long_name():
     ours, long = drawn(), drawn(table(at_verify=(*AT_VERIFY, Long())))
 
-    assert ours.get("width") == "945"
-    assert int(long.get("width")) > 945
+    assert 900 <= int(ours.get("width")) <= 1012  # what a README's column holds
+    assert int(long.get("width")) > int(ours.get("width"))
 
 
 @pytest.mark.parametrize("name", ["ours", "long"])
@@ -228,7 +228,7 @@ def test_png_is_the_picture():
 
     light, dark = png(GRAPH, zoom=1), png(GRAPH, zoom=1, dark=True)
     assert light.startswith(b"\x89PNG\r\n\x1a\n")
-    assert int.from_bytes(light[16:20]) == 945
+    assert 900 <= int.from_bytes(light[16:20]) <= 1012
     assert light != dark
 
 

@@ -19,6 +19,8 @@ from fsm.graph import GRAPH
 from fsm.machine import decide
 from gates.gate import Asked, Gate
 from states.actions import Actions
+from states.compaction import checkpoint
+from states.context import plan
 from states.contract import Budget, Contract, Permission
 from states.errors import HistoryError
 from states.finalize import receipt
@@ -30,6 +32,7 @@ from states.output import OUTPUT_ACCEPTED, schema_digest
 from states.records import (
     ApprovalAsked,
     Candidate,
+    Cause,
     ChainChange,
     Dispatch,
     Entry,
@@ -38,6 +41,7 @@ from states.records import (
     GoalSet,
     HookOutcome,
     HookResult,
+    How,
     Judgement,
     OutputAccepted,
     ProviderChange,
@@ -130,6 +134,7 @@ def counters(history):
         history.actions,
         history.same_text,
         history.passed_over,
+        (history.overflows, history.overflowing, history.compacted_on),
         (history.turns, history.usage, history.tool_calls),
     )
 
@@ -154,6 +159,26 @@ def filtered(play):
 def broken_off(play):
     for epoch in range(1, 5):
         play.add(TurnDiscarded(epoch, "cut"), TurnFailure(Trouble.CUT, "cut")).move()
+
+
+def compacted(play, **cut):
+    wanted = attrs.evolve(plan(play.history, Cause.OVERFLOW), **cut)
+    return play.add(checkpoint(play.history, wanted, Cause.OVERFLOW, How.LEDGER, "what came before"))
+
+
+def overflown(play):
+    for number in range(6):
+        play.works(("bash", f'{{"n":"{number:4000}"}}')).move()
+    play.add(TurnFailure(Trouble.OVERFLOW, "too long")).move()
+    compacted(play, cut=3).add(TurnFailure(Trouble.OVERFLOW, "too long")).move()
+
+
+def nearly_full(play):
+    play.add(ChainChange(("m",), window=20))
+    for number in range(6):
+        if number == 3:
+            compacted(play)
+        play.works(("bash", f'{{"n":{number}}}')).move()
 
 
 def down(play):
@@ -284,6 +309,7 @@ STORIES = {
     "turn_whole": (cut, {}, [RETRIES] * 3 + ["fails: truncated"], State.FAILED),
     "turn_ended": (paused, {}, [RETRIES] * 20 + ["fails: stuck"], State.FAILED),
     "turn_unfiltered": (filtered, {}, ["fails: content_filtered"], State.FAILED),
+    "context_fits": (overflown, {}, [RETRIES, "fails: context_overflow"], State.FAILED),
     "provider_answers": (broken_off, {}, [RETRIES] * 3 + ["suspends"], State.SUSPENDED),
     "provider_kept": (down, {}, [RETRIES], State.SUSPENDED),
     "budget_left": (beyond_budget, {"budget": Budget(max_turns=3)}, ["suspends"], State.SUSPENDED),
@@ -291,6 +317,7 @@ STORIES = {
     "actions_progress": (repeated_calls, {}, ["hints", "fails: stuck"], State.FAILED),
     "tools_work": (failing_tool, {}, ["hints"], State.PROVIDER_TURN),
     "on_course": (six_turns, {}, ["hints"], State.PROVIDER_TURN),
+    "window_left": (nearly_full, {}, ["hints"] * 2, State.PROVIDER_TURN),
     "output_correctable": (
         refused_outputs,
         {"contract": OWES_OUTPUT},
@@ -422,6 +449,8 @@ def refilled(name):
                 history.failing = {}
             case "output_correctable":
                 history.retries.pop(OUTPUT_ACCEPTED, None)
+            case "context_fits":
+                history.overflows = 0
             case "provider_kept":
                 history.passed_over = 0
             case "text_is_new":
@@ -497,6 +526,14 @@ def announced_for_the_third_time():
     return play.put_up("Now I will run the tests.")
 
 
+def another_provider_and_no_room():
+    play = Play()
+    for number in range(3):
+        play.works(("bash", f'{{"n":{number}}}')).move()
+    play.add(ChainChange(("m", "n")), ProviderChange(1, 1, "the other is asked"))
+    return play.add(TurnFailure(Trouble.OVERFLOW, "too long"))
+
+
 def another_provider_and_trouble():
     play = Play().add(ChainChange(("m", "n")), ProviderChange(1, 1, "the other is asked"))
     return play.add(TurnFailure(Trouble.DOWN, "down"))
@@ -533,9 +570,16 @@ def calls_again():
 
 ORDER = {
     Event.REPLIED: ("turn_whole", "turn_ended", "turn_unfiltered"),
-    Event.TURN_FAILED: ("provider_kept", "provider_answers"),
+    Event.TURN_FAILED: ("context_fits", "provider_kept", "provider_answers"),
     Event.DISPATCHED: ("calls_permitted",),
-    Event.SETTLED: ("actions_progress", "output_correctable", "questions_answered", "tools_work", "on_course"),
+    Event.SETTLED: (
+        "actions_progress",
+        "output_correctable",
+        "questions_answered",
+        "tools_work",
+        "on_course",
+        "window_left",
+    ),
     Event.SUBMITTED: (
         "inputs_answered",
         "plan_handed_over",
@@ -552,6 +596,7 @@ ORDER = {
 
 BOTH_OBJECT = {
     ("output_correctable", "questions_answered"): refused_output_and_question,
+    ("context_fits", "provider_kept"): another_provider_and_no_room,
     ("provider_kept", "provider_answers"): another_provider_and_trouble,
     ("inputs_answered", "plan_handed_over"): words_and_no_plan,
     ("plan_handed_over", "output_accepted"): no_plan_and_no_output,
@@ -567,6 +612,7 @@ NEVER_BOTH = {
     ("turn_ended", "turn_unfiltered"): lambda: Play().turn(Text("x"), finish=Finish.FILTERED),
     ("actions_progress", "output_correctable"): calls_again,
     ("tools_work", "on_course"): calls_again,
+    ("on_course", "window_left"): calls_again,
 }
 """Neighbours of which at most one objects to anything: their order shows in the verdicts that are committed."""
 SAME_EITHER_WAY = {("questions_answered", "tools_work")}

@@ -302,6 +302,16 @@ def test_another_model_permission_and_session(workspace):
     assert any(text.startswith("there is nothing to go on with") for text in shown)
 
 
+def test_a_goal_is_set_for_a_new_session_and_shown_and_given_up(workspace):
+    with ChatServer(lambda body, number: text_turn("VERDICT: PASS" if "verif" in str(body).lower() else "x")) as server:
+        shown = chat(workspace, server, "/goal", "/goal calc adds", "/goal pause", "one", "/goal", "/goal other")
+
+    assert "this session has no goal; /goal TEXT is for a new one" in shown
+    assert "the session that begins with your next words is to reach it" in shown
+    assert any(text.endswith(": calc adds") for text in shown)
+    assert any(text.startswith("a goal is for a whole session: /clear begins a new one") for text in shown)
+
+
 def test_words_that_come_too_late_for_a_run_begin_the_next_one(workspace):
     class Late(Lines):
         """Types while the answer is streamed, and after its end."""

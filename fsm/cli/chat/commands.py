@@ -12,6 +12,7 @@ from fsm.config import DIALECTS, Origin, Settings, stand_in
 from fsm.setup import as_permission
 from states.contract import Permission
 from states.errors import ConfigError
+from states.records import GoalWord
 
 if TYPE_CHECKING:
     from .room import Room
@@ -114,6 +115,17 @@ async def _cost(room: "Room", rest: str) -> None:
     room.terminal.say(f"session {room.session}: {found.turns} turns, {found.usage.total} tokens{total}")
 
 
+async def _goal(room: "Room", rest: str) -> None:
+    if rest and rest not in tuple(GoalWord):
+        if room.past is not None:
+            raise ConfigError("a goal is for a whole session: /clear begins a new one, then /goal TEXT")
+        room.goal = rest
+        room.terminal.say("the session that begins with your next words is to reach it", "dim")
+        return
+    found = await room.loop.goal(room.session, rest or None) if room.past is not None else None
+    room.terminal.say(f"{found[1]}: {found[0]}" if found else "this session has no goal; /goal TEXT is for a new one")
+
+
 async def _continue(room: "Room", rest: str) -> None:
     if room.over:
         raise ConfigError("there is nothing to go on with: the last run has ended; say what is to be done next")
@@ -125,6 +137,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "plan": Command("/plan [TEXT]", "look and plan only, until you approve the plan", _plan, idle=True),
     "permission": Command("/permission [ask|full|plan]", "what runs without asking", _permission, idle=True),
     "model": Command("/model [[PROVIDER:]NAME[@URL]]", "which model is asked", _model, idle=True),
+    "goal": Command(
+        "/goal [TEXT|pause|resume|clear]", "what a new session is to reach; how far it is", _goal, idle=True
+    ),
     "continue": Command("/continue", "go on without words", _continue, idle=True),
     "clear": Command("/clear", "begin a new session; this one stays in the journal", _clear, idle=True),
     "cost": Command("/cost", "what the session has used up", _cost),

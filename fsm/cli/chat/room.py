@@ -53,6 +53,8 @@ class Room:
     loop: Loop = attrs.field(init=False)
     permission: Permission | None = None
     """What the person has changed it to; it goes with the next words."""
+    goal: str = ""
+    """What the session is to reach that begins with the next words."""
     leaving: bool = False
     _work: "asyncio.Task[None] | None" = None
     _stopping: "asyncio.Task[None] | None" = None
@@ -172,7 +174,8 @@ class Room:
         """Begin a run, or go on with the session's."""
         permission = self._changed()
         if self.past is None:
-            self.begin(lambda loop, publish: loop.run(words, session=self.session, on_event=publish))
+            goal, self.goal = self.goal, ""
+            self.begin(lambda loop, publish: loop.run(words, session=self.session, goal=goal, on_event=publish))
         else:
             self.begin(lambda loop, publish: loop.resume(self.session, words, permission=permission, on_event=publish))
 

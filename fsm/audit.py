@@ -67,7 +67,8 @@ def audit(graph: Graph, entries: Sequence[Entry], session: str = "") -> list[str
     for entry in entries:
         if isinstance(entry.record, RunStarted) and entry.record.graph != known:
             other = f"made with another table (digest {entry.record.graph[:12]}, this one has {known[:12]})"
-            return [f"record {entry.seq}: run {entry.record.run} was {other}; its moves cannot be derived again"]
+            without = "its moves cannot be derived again without that one (--graph MODULE:NAME)"
+            return [f"record {entry.seq}: run {entry.record.run} was {other}; {without}"]
     walk = _Walk(graph, History(session))
     for entry in entries:
         try:

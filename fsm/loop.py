@@ -114,6 +114,15 @@ def _ignore(_: events.Event) -> None:
     pass
 
 
+def _no_event_loop(name: str) -> None:
+    """Raises ConfigError where an event loop runs: there a call that waits for one would never end."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise ConfigError(f"{name}_sync was called where an event loop runs; there it is `await loop.{name}(...)`")
+
+
 class Loop(Sessions):
     """An agent's loop over a durable journal. One instance may run many sessions at once.
 
@@ -318,10 +327,34 @@ class Loop(Sessions):
 
     def run_sync(self, task: str, *, session: str | None = None, on_event: Publish = _ignore) -> Result:
         """`run` for callers without an event loop. Closes the provider's connections at its end."""
-        with suppress(RuntimeError):
-            asyncio.get_running_loop()
-            raise ConfigError("run_sync was called where an event loop runs; there it is `await loop.run(...)`")
+        _no_event_loop("run")
         return asyncio.run(self._once(self.run(task, session=session, on_event=on_event)))
+
+    def resume_sync(
+        self,
+        session: str,
+        message: str | None = None,
+        *,
+        approve: Sequence[str] = (),
+        deny: Sequence[str] = (),
+        reason: str = "",
+        budget: Budget | None = None,
+        permission: Permission | str | None = None,
+        on_event: Publish = _ignore,
+    ) -> Result:
+        """`resume`, with what it takes most often, for callers without an event loop. Ends as `run_sync` does."""
+        _no_event_loop("resume")
+        work = self.resume(
+            session,
+            message,
+            approve=approve,
+            deny=deny,
+            reason=reason,
+            budget=budget,
+            permission=permission,
+            on_event=on_event,
+        )
+        return asyncio.run(self._once(work))
 
     async def _once(self, work: Awaitable[Result]) -> Result:
         try:

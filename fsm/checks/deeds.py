@@ -16,7 +16,7 @@ from fsm.loop import Loop
 from fsm.result import Result, RunStatus
 from fsm.world import NoHooks
 from states import ports
-from states.errors import Fenced, JournalError, SessionBusy
+from states.errors import ConfigError, Fenced, JournalError, SessionBusy
 from states.history import History
 from states.names import RESTING
 from states.ports import Draft
@@ -59,18 +59,36 @@ class Process:
 
 
 def graph_of(make_loop: MakeLoop) -> Graph:
-    """The table of the loops that it makes."""
+    """The table of the loops that it makes. Raises ConfigError for what makes none of given parts."""
+    graph = getattr(_probe(make_loop), "graph", None)
+    if not isinstance(graph, tuple):
+        raise ConfigError(f"{_named(make_loop)} makes no Loop. {MAKES_LOOPS}")
+    return graph
+
+
+MAKES_LOOPS: Final = (
+    "A function is needed that makes a Loop of given parts: def make_loop(**parts): return Loop(**{**MINE, **parts})"
+)
+
+
+def _named(make_loop: object) -> str:
+    return getattr(make_loop, "__qualname__", None) or repr(make_loop)
+
+
+def _probe(make_loop: MakeLoop) -> object:
     nobody = Ledger(lambda _: None, lambda _: False)
-    probe = make_loop(
-        provider=Prompter(nobody, lambda _: ()),
-        tools=Bench(nobody, StageWorkspace()),
-        journal=MemoryJournal(),
-        clock=StageClock(),
-        workspace=StageWorkspace(),
-        verifier=Doubter(nobody, lambda *_: False),
-        hooks=NoHooks(),
-    )
-    return probe.graph
+    try:
+        return make_loop(
+            provider=Prompter(nobody, lambda _: ()),
+            tools=Bench(nobody, StageWorkspace()),
+            journal=MemoryJournal(),
+            clock=StageClock(),
+            workspace=StageWorkspace(),
+            verifier=Doubter(nobody, lambda *_: False),
+            hooks=NoHooks(),
+        )
+    except TypeError as error:
+        raise ConfigError(f"{_named(make_loop)} does not take the parts of a loop ({error}). {MAKES_LOOPS}") from error
 
 
 class Deeds:

@@ -50,7 +50,21 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Whole(click.Group):
+    """Its list has the whole first sentence of each command; click cuts them off at the width of the terminal."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                sentence = " ".join((command.help or "").partition("\n\n")[0].split()).partition(". ")[0]
+                rows.append((name, f"{sentence.rstrip('.')}."))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=Whole, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="And exit.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def interlock(debug: bool) -> None:

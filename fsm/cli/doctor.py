@@ -61,10 +61,14 @@ def _show(finding: "Finding") -> None:
 
 def _provider(name: str, model: str, base_url: str | None, key: str, seen: list[str]) -> "HttpProvider":
     """The provider, with a client that notes how each response is announced. Raises ConfigError."""
+    import os
+
     import httpx
 
     import fsm.providers
     from fsm.providers.client import new_client
+
+    from .provider import no_key
 
     async def note(response: httpx.Response) -> None:
         seen.append(response.headers.get("content-type", ""))
@@ -76,4 +80,6 @@ def _provider(name: str, model: str, base_url: str | None, key: str, seen: list[
 
     make = getattr(fsm.providers, DIALECTS[name].maker)
     provider: HttpProvider = make(model, base_url, None, key, patience=PATIENCE, client=client)
+    if provider.url.host == httpx.URL(DIALECTS[name].default).host and not os.environ.get(key, "").strip():
+        raise no_key(key, provider.url.host)
     return provider

@@ -1,8 +1,10 @@
 """The last words about a run, on standard error: how it ended or rests, and how to go on."""
 
+import shlex
 from collections.abc import Sequence
+from typing import Final
 
-from fsm.config import Settings
+from fsm.config import DIALECTS, Settings
 from fsm.result import Result, RunStatus
 from states.history import CallState, Question
 from states.verdicts import WaitsFor
@@ -13,6 +15,8 @@ from .terminal import say
 
 STORE_FAILED = frozenset({"message_persistence_failed", "tool_persistence_failed", "journal_failed"})
 """The run has not ended: its store could not be written. What is durable can be resumed."""
+API_ERROR: Final = "api_error"
+"""The server refused the request, or is none: doctor says how to mend it."""
 _STYLES = {RunStatus.SUCCEEDED: "green", RunStatus.FAILED: "red", RunStatus.SUSPENDED: "yellow"}
 
 
@@ -40,7 +44,8 @@ def _next(settings: Settings, result: Result, waiting: Sequence[CallState]) -> l
     if result.reason in STORE_FAILED:
         return [f"when that is mended: {command(settings, 'resume', session)}"]
     if result.status is RunStatus.FAILED:
-        return [f"this run has ended; another one begins with: {command(settings, 'resume', session)} 'MESSAGE'"]
+        again = f"this run has ended; another one begins with: {command(settings, 'resume', session)} 'MESSAGE'"
+        return [*_look_at_server(settings), again] if result.reason == API_ERROR else [again]
     if result.reason == WaitsFor.APPROVAL:
         lines = []
         for state in waiting:
@@ -57,4 +62,18 @@ def _next(settings: Settings, result: Result, waiting: Sequence[CallState]) -> l
         return [f"answer: {command(settings, 'resume', session)} 'ANSWER'"]
     if result.reason == WaitsFor.BUDGET:
         return [f"go on with more: {command(settings, 'resume', session)} --max-turns N (or the limit that is spent)"]
+    if result.reason == WaitsFor.PROVIDER:
+        go_on = f"go on: {command(settings, 'resume', session)} (--base-url URL: with another server)"
+        return [*_look_at_server(settings), go_on]
     return [f"go on: {command(settings, 'resume', session)}"]
+
+
+def _look_at_server(settings: Settings) -> list[str]:
+    """How to find out what is wrong with the server: only where this command named it, and doctor can be told."""
+    if settings.model is None or settings.provider not in DIALECTS:
+        return []
+    words = ["interlock", "doctor", "--provider", settings.provider, "--model", settings.model]
+    words += ["--base-url", settings.base_url] if settings.base_url else []
+    own = settings.api_key_env == DIALECTS[settings.provider].key
+    words += [] if own else ["--api-key-env", settings.api_key_env]
+    return [f"what is wrong with the server or the model's name: {shlex.join(words)}"]

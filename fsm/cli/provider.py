@@ -86,6 +86,14 @@ def _asked(settings: Settings) -> Provider:
     return make(settings.model, address, _key(settings, dialect, address), patience=patience, **wire)
 
 
+def no_key(variable: str, host: str) -> ConfigError:
+    """Nothing is asked of a server that is known to want a key where there is none."""
+    return ConfigError(
+        f"{variable} is not set: {host} asks for a key. Set it, name another variable with "
+        "--api-key-env, or another server with --base-url"
+    )
+
+
 def _key(settings: Settings, dialect: Dialect, address: str) -> str:
     """The key for this address, empty where none is needed. Raises ConfigError."""
     from fsm.providers.settings import is_loopback
@@ -93,10 +101,7 @@ def _key(settings: Settings, dialect: Dialect, address: str) -> str:
     host = urlsplit(address).hostname or ""
     key = os.environ.get(settings.api_key_env, "").strip()
     if not key and host == urlsplit(dialect.default).hostname:
-        raise ConfigError(
-            f"{settings.api_key_env} is not set: {host} asks for a key. Set it, name another variable with "
-            "--api-key-env, or another server with --base-url"
-        )
+        raise no_key(settings.api_key_env, host)
     unconfirmed = settings.base_url_from in (Origin.FILE, Origin.SESSION)
     if key and unconfirmed and not is_loopback(host):
         where = FILE if settings.base_url_from is Origin.FILE else "the session"

@@ -43,7 +43,7 @@ def unsealed(claim: Claim, seals: int) -> Unsealed:
 
 
 def taken(session: str) -> ConfigError:
-    return ConfigError(f"there is a session {session!r} already; choose another name")
+    return ConfigError(f"there is a session {session!r} already; choose another name (`--name NAME`, `name=`)")
 
 
 def other_words(session: str, identity: str) -> ConfigError:

@@ -52,15 +52,24 @@ def unreachable(error: httpx.RequestError, connect: float) -> Fault:
     """A transport's failure, in words. A certificate that does not verify will not get better by waiting."""
     match error:
         case httpx.ConnectTimeout():
-            return Fault(None, f"no connection within {connect:g} s")
+            return Fault(None, f"no connection{_to_port(error)} within {connect:g} s")
         case httpx.ConnectError() if isinstance(_root(error), ssl.SSLCertVerificationError):
             return Fault(Trouble.REFUSED, f"the server's certificate is not trusted: {_root(error)}")
         case httpx.ConnectError():
-            return Fault(None, f"no connection: {error}")
+            return Fault(None, f"no connection{_to_port(error)}: {error}")
         case httpx.LocalProtocolError():
             return Fault(Trouble.REFUSED, f"the request cannot be sent: {error}")
         case _:
             return Fault(None, f"the connection broke: {str(error) or type(error).__name__}")
+
+
+def _to_port(error: httpx.RequestError) -> str:
+    """Which port was tried, where the error knows: with a local server that is what is mistaken most often."""
+    try:
+        url = error.request.url
+    except RuntimeError:  # nobody said which request it was
+        return ""
+    return f" to port {url.port or (443 if url.scheme == 'https' else 80)}"
 
 
 def _root(error: BaseException) -> BaseException:

@@ -8,7 +8,7 @@ from typing import Final
 
 from gates.shell import Unclear, proven
 
-from .options import EVERYWHERE, LIMITS, Limits
+from .options import EVERYWHERE, LIMITS, RESPONSE_FILES, Limits
 from .runners import tool_of
 from .scripts import ENVIRONMENTS, RUNNERS, Runner, kinds_of_environment, kinds_of_target
 from .tools import KNOWN, STARTS
@@ -26,6 +26,7 @@ _WORD: Final = re.compile(r"[\w./-]+")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*:?=")
 _HARMLESS_SETTINGS: Final = frozenset({"V", "VERBOSE", "CI", "DEBUG", "NO_COLOR"})
 _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_NO_RUNS: Final = re.compile(r"(?:^| )--?count[= ]0+(?: |$)")
 _NO_LIMITS: Final = Limits()
 
 
@@ -180,6 +181,7 @@ def _after_run(targets: Words, runner: Runner) -> Words:
 
 def _check_options(tool: str, arguments: Words, limits: Limits, valued: frozenset[str] = frozenset()) -> None:
     """Raise Unclear for an argument with which the tool does not check what it is known for."""
+    _check_input(tool, arguments)
     refused = EVERYWHERE | limits.options
     skip = False
     free: list[str] = []
@@ -207,6 +209,16 @@ def _check_options(tool: str, arguments: Words, limits: Limits, valued: frozense
         raise Unclear(f"`{tool} {free[0]}` checks nothing")
     if limits.needs and not any(argument.partition("=")[0] in limits.needs for argument in arguments):
         raise Unclear(f"{tool} shows nothing without {' or '.join(sorted(limits.needs))}")
+
+
+def _check_input(tool: str, arguments: Words) -> None:
+    """Raise Unclear for what takes the place of the files, or of the options that can be seen."""
+    if "-" in arguments:
+        raise Unclear(f"{tool} gets no input, so that with `-` it checks nothing")
+    if tool in RESPONSE_FILES and any(argument.startswith("@") for argument in arguments):
+        raise Unclear("nobody sees which options stand in a file behind `@`")
+    if tool == "go" and _NO_RUNS.search(" ".join(arguments)):
+        raise Unclear("go runs each test 0 times")
 
 
 def _refused(name: str, argument: str, refused: frozenset[str], letters: str) -> bool:

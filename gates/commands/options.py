@@ -17,7 +17,7 @@ def _set(text: str) -> frozenset[str]:
 EVERYWHERE: Final = _set("""
     --help --version --dry-run --dryrun --list --list-tests --listTests --print-config --showConfig --show-config --init
     --clean --watch --watchAll --write --update --update-snapshot --updateSnapshot --exit-zero --passWithNoTests
-    --pass-with-no-tests --if-present --ignore-scripts --no-run -h
+    --pass-with-no-tests --if-present --ignore-scripts --script-shell --no-run -h
 """)
 """Refused for every tool."""
 
@@ -52,13 +52,16 @@ _PACKAGES: Final = f"{_JEST} {_VITEST} {_MOCHA}"
 """A script can be any runner."""
 _DART: Final = "--name --plain-name -n -N -t --tags -x --exclude-tags --update-goldens"
 
+RESPONSE_FILES: Final = frozenset({"pytest", "mypy", "pylint", "ruff", "tsc", "vue-tsc"})
+"""Tools that take `@file` for options which stand in a file."""
+
 LIMITS: Final[Mapping[str, Limits]] = {
     "pytest": Limits(
         """--co --collect-only --collectonly --fixtures --fixtures-per-test --funcargs --markers --setup-plan
         --setup-only --cache-show
         --deselect --ignore --ignore-glob --last-failed --lf --stepwise --sw --stepwise-skip --sw-skip
         --testmon --picked --suppress-no-test-exit-code --suppress-tests-failed-exit-code --snapshot-update
-        --force-regen --regen-all --override-ini""",
+        --force-regen --regen-all --override-ini --pyargs""",
         letters="kmhVoc",
         node_ids=False,
     ),

@@ -1,7 +1,9 @@
 """Subcommands of git that only look. Data, like `readers`.
 
 Not here: what asks a remote, `--output`, `--ext-diff`, `--textconv`, signatures (they run a program), `-c` and `-C`.
-What the repository's own configuration runs (a file system monitor, a filter) is taken to be the user's.
+Their options take a value as the next word only where git says that they must: after `-U`, whose value may be missing,
+the next word is an option again. What a repository's own configuration runs, the tool asks git
+(`fsm/workspace/programs`).
 """
 
 from collections.abc import Mapping
@@ -14,10 +16,10 @@ _DIFF: Final = """
     --no-color --color --color-words --word-diff --patch --no-patch --unified --raw --minimal --patience --histogram
     --no-ext-diff --no-textconv --text --ignore-all-space --ignore-space-change --ignore-space-at-eol
     --ignore-blank-lines --check --exit-code --quiet --relative --no-relative --find-renames --find-copies --no-renames
-    --function-context --merge-base --submodule --abbrev --full-index --binary --no-prefix --pickaxe-all
-    --pickaxe-regex --diff-algorithm --patch-with-stat --patch-with-raw --no-index
+    --function-context --merge-base --submodule --ignore-submodules --abbrev --full-index --binary --no-prefix
+    --pickaxe-all --pickaxe-regex --diff-algorithm --patch-with-stat --patch-with-raw --no-index
 """
-_DIFF_VALUED: Final = "--diff-filter --inter-hunk-context --src-prefix --dst-prefix --ignore-submodules"
+_DIFF_VALUED: Final = "--diff-filter --inter-hunk-context --src-prefix --dst-prefix"
 _LOG: Final = """
     --oneline --graph --decorate --no-decorate --all --branches --tags --remotes --invert-grep --all-match --merges
     --no-merges --first-parent --reverse --follow --date-order --topo-order --author-date-order --abbrev-commit
@@ -29,7 +31,7 @@ _LOG: Final = """
 _LOG_VALUED: Final = "--max-count --skip --since --until --after --before --author --committer --grep --date"
 
 _SHOWN: Final = Reader(
-    "pumsawbzRDBMCtcEFPigqW", "UnSGL", f"{_DIFF} {_LOG}", f"{_DIFF_VALUED} {_LOG_VALUED}", numbered=True
+    "pumsawbzRDBMCtcEFPigqW", "nSGL", f"{_DIFF} {_LOG}", f"{_DIFF_VALUED} {_LOG_VALUED}", numbered=True, tacked="U"
 )
 
 

@@ -7,6 +7,7 @@ Nothing is left out to be sure of the rest: commands in substitutions, functions
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -29,13 +30,21 @@ _WORDS: Final = 200
 _WRAPPERS: Final = frozenset({
     "sudo", "doas", "su", "env", "timeout", "nice", "nohup", "time", "stdbuf", "xargs", "command", "builtin", "exec",
     "setsid", "ionice", "watch", "chroot", "unshare", "flock", "parallel", "chrt", "taskset", "script", "strace",
-    "ltrace", "busybox", "coproc",
+    "ltrace", "busybox", "coproc", "toybox", "runuser", "setpriv", "pkexec", "systemd-run", "unbuffer",
+    "chronic", "fakeroot", "faketime", "firejail", "bwrap", "nsenter", "proot", "gosu", "su-exec", "entr", "hyperfine",
+    "xvfb-run", "dbus-run-session", "direnv", "prlimit", "numactl", "eatmydata", "rlwrap", "ssh",
+    "npx", "bunx", "uvx", "uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba",
 })  # fmt: skip
 """Programs that run another one: whatever stands behind them may be the command."""
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish"})
 _EXEC: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
-_OPAQUE: Final = frozenset({"alias", "source", ".", "enable", "hash", "unalias"})
-"""They change what later words mean."""
+_ATTACHED: Final = re.compile(r"\A(?:--[\w-]+=|-[A-Za-z](?=[A-Za-z]))")
+_OPAQUE: Final = frozenset(
+    {"alias", "source", ".", "enable", "hash", "unalias", "let", "mapfile", "readarray", "bind", "complete"}
+)
+"""They change what later words mean, or run what stands in one of their words."""
+_SUBSCRIPT: Final = re.compile(r"\[.*(?:\$\(|`)", re.DOTALL)
+"""An index that runs something where a builtin (`test -v`, `printf -v`, `read`, `declare`) evaluates it."""
 
 
 @attrs.frozen
@@ -121,13 +130,15 @@ def _seen(part: Part, depth: int) -> Iterator[Parts]:
         words = part.words[start:]
         name, rest = posixpath.basename(words[0]), words[1:]
         itself = (attrs.evolve(part, words=words), attrs.evolve(part, words=(name, *rest)))
-        yield Parts(itself, whole=name not in _OPAQUE and len(words) <= _WORDS)
+        yield Parts(
+            itself, whole=name not in _OPAQUE and len(words) <= _WORDS and not any(map(_SUBSCRIPT.search, rest))
+        )
         if name in _SHELLS:
             yield from _of_shell(words, part, depth)
         elif name in _WRAPPERS:
             for text in rest:
-                if " " in text.strip():  # `env -S TEXT`, `script -c TEXT`
-                    yield _inner(text, part, depth)
+                if " " in text.strip():  # `env -S TEXT`, `script -c TEXT`, also with the option in the same word
+                    yield _inner(_ATTACHED.sub("", text), part, depth)
         elif name == "eval":
             yield _inner(" ".join(rest), part, depth)
         elif name == "trap" and rest:

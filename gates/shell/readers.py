@@ -24,8 +24,10 @@ def _anything(_: Words) -> bool:
 class Reader:
     """One command. `letters` may stand together (`-la`), those of `valued` take a value, as do the long `valued_long`.
 
-    `numbered`: `-20` is an option too. `free` judges the arguments that are no options; with `globs` they may be
-    patterns, of which nobody knows how many names they become. `program`: the first of them is one, and no pattern.
+    `numbered`: `-20` is an option too. `tacked`: letters whose value, if any, is the rest of the word. `apart`: letters
+    whose value is the next word, while the rest of their own word is letters again: they may only stand last.
+    `free` judges the arguments that are no options; with `globs` they may be patterns, of which nobody knows how many
+    names they become. `program`: the first of them is one, and no pattern.
     """
 
     letters: str = ""
@@ -35,6 +37,8 @@ class Reader:
     numbered: bool = False
     globs: bool = True
     program: bool = False
+    tacked: str = ""
+    apart: str = ""
     free: Callable[[Words], bool] = _anything
 
 
@@ -61,9 +65,11 @@ _SED: Final = re.compile(
     re.VERBOSE,
 )
 """Scripts of sed that print, leave out or replace: no `w`, `e`, `r`, `W`, and one command only."""
-_AWK: Final = re.compile(r"[|>@`]|system|getline|close|fflush|ENVIRON|PROCINFO")
-"""What a program of awk needs to write or run anything, or to show the environment; the harmless use is refused too."""
-_ENVIRONMENT: Final = re.compile(r"\benv\b|\$ENV")
+_AWK: Final = re.compile(r"[|>@`]|system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC")
+"""What a program of awk needs to write or run anything, to show the environment, or to choose other files; the harmless
+use is refused too."""
+_ENVIRONMENT: Final = re.compile(r"\benv\b|\$ENV|\bimport\b|\binclude\b")
+"""What a program of jq needs to show the environment or to read a file that it names itself."""
 _FORMAT: Final = re.compile(r"(?:[^%]|%[-0-9.]*[sdiuxXcfgq]|%%)*")
 """Formats of printf without `%n`, `%b` and `%(...)T`, the first of which runs what stands in an index."""
 _TESTS: Final = _set("-e -f -d -r -w -x -s -L -h -n -z = == != ! -a -o ( ) -nt -ot -ef")
@@ -137,7 +143,9 @@ READERS: Final[Mapping[str, Reader]] = {
         "--stable --unique --zero-terminated", "--key --field-separator",
     ),
     "test": Reader("efdrwxsLhnzao", free=_tested, globs=False),
-    "tree": Reader("adfisphDCnFLlugQ", "PI", "--dirsfirst --noreport --gitignore --prune --du --si", "--filelimit"),
+    "tree": Reader(
+        "adfisphDCnFlugQ", "", "--dirsfirst --noreport --gitignore --prune --du --si", "--filelimit", apart="PIL"
+    ),
     "type": Reader("atpP"),
     "uniq": Reader(
         "cdDuiz", "fsw", "--count --repeated --unique --ignore-case --zero-terminated",

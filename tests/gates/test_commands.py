@@ -398,6 +398,15 @@ PROVES_NOTHING = {
     "an option with which it checks nothing": """
         pytest --collect-only
         pytest --co
+        pytest @options
+        pytest --pyargs json
+        ruff check -
+        flake8 -
+        mypy @options
+        npm test --script-shell=true
+        npm --script-shell true test
+        go test -count=0 ./...
+        go test --count 0 ./...
         pytest --collect
         pytest -q --co
         pytest --version

@@ -68,6 +68,8 @@ uniq -c a
 diff -u a b
 jq -r '.a[].b' x.json
 tree -L 2
+tree -aL 2 -P '*.py' src
+git diff -U5 --ignore-submodules
 date -u +%F
 printf '%s\\n' hello
 test -f a && echo yes
@@ -235,6 +237,9 @@ git push
 git config user.name x
 git diff --output=out
 git diff --outpu=out
+git diff -U --output=out
+git log -p -U --output=out
+git diff --ignore-submodules --output=out
 git diff --ext-diff
 git log --ext-diff
 git show --textconv
@@ -307,6 +312,7 @@ awk '@load "filefuncs"'
 awk 'BEGIN { f = "system"; @f("rm x") }'
 awk 'BEGIN { print ENVIRON["HOME"] }'
 awk -f x.awk
+awk 'BEGIN { ARGV[1] = "/etc/passwd"; ARGC = 2 } { print }'
 awk -i inplace 1 x
 awk '1' -f x
 awk $x f
@@ -315,6 +321,8 @@ gawk 1 x
 jq env x
 jq '$ENV.HOME' x
 jq -f prog x
+jq -n 'import "../secret" as $s; $s'
+jq -n 'include "../secret"; .'
 test -v 'a[$(rm x)]'
 test 'a[$(rm x)]' -eq 0
 [[ a[$(rm x)] -eq 0 ]]
@@ -356,6 +364,10 @@ date 01010101
 date -f x
 hostname evil
 tree -o out
+tree -Po x out
+tree -Io x out
+tree -L1o out
+tree -aLo 2 out
 tree -R -H . -L 1
 fd -x rm
 fd -X rm
@@ -422,6 +434,8 @@ def test_what_may_change_something_is_never_taken_for_reading(command):
         ("cd / && cat etc/passwd", False),
         ("git diff --no-index a /etc/passwd", False),
         ("bash -c 'cat /etc/passwd'", False),
+        ("printf '\\57etc\\57passwd' | xargs cat", False),
+        ("find . -print0 | xargs -0 cat", False),
         ("rm x", False),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Final
 
 from fsm.visible import one_line
 from fsm.workspace.git import git
+from fsm.workspace.programs import names_programs
 
 PATIENCE: Final = 2.0
 """Seconds for git's answer; without one nothing is said about it (our choice)."""
@@ -32,7 +33,11 @@ def runtime_context(folder: str, now: float) -> str:
 
 
 def _git_state(folder: str) -> str:
-    status = git(folder, "status", "--porcelain=v2", "--branch", "-z", seconds=PATIENCE)
+    if names_programs(Path(folder)):
+        return "not looked at: the repository's own configuration names programs that git would run"
+    status = git(
+        folder, "status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", seconds=PATIENCE
+    )  # a submodule has a configuration of its own
     if status is None:
         inside = any((above / ".git").exists() for above in (Path(folder), *Path(folder).parents))
         return "no answer" if inside else "no repository"

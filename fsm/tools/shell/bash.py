@@ -1,7 +1,7 @@
 """bash: one command in the workspace. The gates read its exit status from the metadata, not from its words."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -11,6 +11,7 @@ from fsm.tools.context import ToolContext, ToolError
 from fsm.tools.decorate import Tool, tool
 from fsm.tools.schema import Keywords
 from fsm.tools.state_dir import file_name, make
+from gates.shell.read_only import provably_read_only
 from states.await_results import UNKNOWN
 from states.ports import ToolOutput, ToolRun
 from states.records import JSON, Status
@@ -18,6 +19,7 @@ from states.records import JSON, Status
 from .background import Background
 from .capture import Capture
 from .command import Ended, Ending, Limits, run_command
+from .foreign import looking, looks_safely
 from .later import told
 from .orphans import Register
 from .repeatable import only_reads, reconcile
@@ -59,7 +61,10 @@ def bash_tool(
     def lost(run: ToolRun) -> ToolOutput | None:
         return of_lost(run, ground.register)
 
-    @tool(read_only=only_reads, reconcile=lost, grace=GRACE)
+    def reads(arguments: Mapping[str, JSON]) -> bool:
+        return only_reads(arguments) and looks_safely(str(arguments.get("command", "")), root)
+
+    @tool(read_only=reads, reconcile=lost, grace=GRACE)
     def bash(
         command: Annotated[str, "what to run, as for bash -c"],
         context: ToolContext,
@@ -79,6 +84,8 @@ def bash_tool(
             raise ToolError("a command cannot contain a NUL character. Not started.")
         environment = {name: value for name, value in os.environ.items() if name not in hidden}
         environment |= {SCRATCH: str(scratch_of(state_dir, context.key.rpartition(":")[0]))}
+        if not background and provably_read_only(command):
+            environment = looking(environment)
         what = Command(command, root, environment)
         if background:
             return told(ground.start(what, Limits(timeout_s or total, total, output), context))

@@ -3,8 +3,12 @@
 import re
 from typing import Final
 
-_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Controls (C0 without tab and line feed, DEL, C1), bidirectional marks and overrides, and halves of characters."""
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+)
+"""Controls (C0 without tab and line feed, DEL, C1), bidirectional marks and overrides, halves of characters, and what
+is there without being seen (zero-width spaces, tags); joiners stay, since scripts and emoji need them."""
 
 
 def visible(text: str) -> str:
@@ -14,6 +18,8 @@ def visible(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 

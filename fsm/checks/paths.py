@@ -121,6 +121,8 @@ class Plan:
     people: list[Person] = attrs.field(factory=list)
     rounds: list[Round] = attrs.field(factory=list)
     cancel_in: State | None = None
+    note: bool = False
+    """Somebody leaves words before the model is asked for the first time."""
     opinion: VerifierResult | None = None
     """What the verifier says of the candidate that is being judged."""
     permission: Permission = Permission.FULL
@@ -169,6 +171,8 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.cues[-1].pause += move.pause  # nothing takes time between an answer and its candidacy
         case UserInput() if state in (State.PROVIDER_TURN, State.CANDIDATE_FINAL) and plan.cues:
             plan.cues[-1].words = True
+        case UserInput() if state is State.PROVIDER_TURN and not isinstance(move.records[0], RunStarted):
+            plan.note = True
         case UserInput() if state in (State.VERIFY, State.STOP_HOOK):
             plan.rounds[-1].words = True
         case GoalSet(text=text):
@@ -187,16 +191,22 @@ def _arrange(plan: Plan, state: State, record: Record, move: Move) -> None:  # n
             plan.rounds[-1].pause = move.pause
         case Finalized(revision=revision):
             plan.rounds[-1].moved = revision != NOW
-        case Cancellation() if state is State.PROVIDER_TURN:
-            plan.cues.append(Cue(_out_of_words(), cancel=True))
-        case Cancellation() if state in (State.DISPATCH_TOOLS, State.CANDIDATE_FINAL):
-            plan.cues[-1].cancel_after = True
-        case Cancellation() if state is State.STOP_HOOK:
-            plan.rounds[-1].cancel_after = True
         case Cancellation():
-            plan.cancel_in = state
+            _cancelled(plan, state)
     if state in RESTING and record is move.records[-1]:
         plan.people.append(_person(move.records))
+
+
+def _cancelled(plan: Plan, state: State) -> None:
+    match state:
+        case State.PROVIDER_TURN:
+            plan.cues.append(Cue(_out_of_words(), cancel=True))
+        case State.DISPATCH_TOOLS | State.CANDIDATE_FINAL:
+            plan.cues[-1].cancel_after = True
+        case State.STOP_HOOK:
+            plan.rounds[-1].cancel_after = True
+        case _:
+            plan.cancel_in = state
 
 
 def _person(opening: Sequence[Record]) -> Person:
@@ -402,7 +412,12 @@ async def follow(make_loop: MakeLoop, plan: Plan, file: Path, claims: tuple[Clai
     )
     outside.loop = loop
     async with asyncio.timeout(PATIENCE), loop:
-        await loop.run("the task", session=SESSION, goal=plan.goal, on_event=outside.shown)
+        if plan.note:
+            await journal.release(await journal.claim(SESSION, create=True))
+            await journal.post(SESSION, "and this")
+            await loop.resume(SESSION, "the task", on_event=outside.shown)
+        else:
+            await loop.run("the task", session=SESSION, goal=plan.goal, on_event=outside.shown)
         for person in plan.people:
             spent = fold(SESSION, await journal.read(SESSION)).seconds
             await loop.resume(

@@ -5,6 +5,7 @@ until somebody moves them. They check what only the outside can see, and note it
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Final
@@ -12,8 +13,8 @@ from typing import Final
 import attrs
 
 from states.history import History
-from states.ledger import INSTRUCTION
-from states.messages import UserMessage, text_of
+from states.ledger import INSTRUCTION, transcript
+from states.messages import Message, UserMessage, text_of
 from states.ports import (
     CallReady,
     Opinion,
@@ -248,12 +249,21 @@ class Host:
         return (HookResult("", "Stop", "staged", outcome, said, candidate=history.candidate),)
 
 
+def _stands_in(durable: Sequence[Message], shown: Sequence[Message]) -> bool:
+    """Whether a ledger is asked for over what is durable: the older part of it, or that part told as one text."""
+    if len(shown) == 1 and isinstance(told := shown[0], UserMessage):
+        words = re.sub(r"^\[user\] \[\d+ earlier messages are left out here\.\]$", "", told.text, flags=re.MULTILINE)
+        return set(words.removesuffix(INSTRUCTION).splitlines()) <= {*transcript(durable).splitlines(), "---", ""}
+    asked, said = ([message for message in some if not isinstance(message, UserMessage)] for some in (shown, durable))
+    return any(said[place : place + len(asked)] == asked for place in range(len(said) + 1))
+
+
 @attrs.define(eq=False)
 class Prompter:
     """A model that waits for its cue. `durable` gives the messages that a session's journal holds."""
 
     ledger: Ledger
-    durable: Callable[[str], Sequence[object]]
+    durable: Callable[[str], Sequence[Message]]
     model: str = "staged"
     secrets: Sequence[str] = ()
     asked: "asyncio.Future[Reply | ProviderTrouble | CallReady] | None" = None
@@ -270,10 +280,8 @@ class Prompter:
             self.ledger.problems.append(f"a request is not paired: {complaint}")
         durable = list(self.durable(request.session))
         shown = list(request.messages)
-        if shown and shown[-1] == UserMessage(INSTRUCTION):  # for a ledger, the older part of what is durable
-            shown = [message for message in shown if not isinstance(message, UserMessage)]
-            known = [message for message in durable if message in shown]
-            if shown != known:
+        if shown and isinstance(shown[-1], UserMessage) and shown[-1].text.endswith(INSTRUCTION):
+            if not _stands_in(durable, shown):
                 self.ledger.problems.append("a ledger is asked for over something that is not durable")
         elif shown != (durable[: len(shown)] if self.overtaken else durable):
             self.ledger.problems.append("a request holds something that is not durable, or leaves something out")

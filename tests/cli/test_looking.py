@@ -62,7 +62,7 @@ def test_the_same_for_programs(session):
     assert whole.keys() == {
         *("session", "state", "status", "reason", "message", "text", "run", "turns", "tool_calls", "usage", "cost"),
         *("summary", "contract", "output_schema", "output", "receipt", "waiting", "entries"),
-        *("session_usage", "title", "forked_from"),
+        *("session_usage", "title", "forked_from", "goal"),
     }
     assert (whole["status"], whole["reason"], whole["text"]) == ("succeeded", "finished", "It subtracts.")
     assert [entry["seq"] for entry in whole["entries"]] == list(range(1, len(whole["entries"]) + 1))

@@ -29,8 +29,8 @@ class CodecError(InterlockError):
 
 
 class NewerJournal(CodecError):
-    def __init__(self, found: int, known: int) -> None:
-        super().__init__(f"the journal has format version {found}; this program knows {known}. Use a newer interlock.")
+    def __init__(self, found: int, known: int, what: str = "the journal") -> None:
+        super().__init__(f"{what} has format version {found}; this program knows {known}. Use a newer interlock.")
 
 
 class HistoryError(InterlockError):

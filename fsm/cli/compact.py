@@ -1,10 +1,13 @@
 """interlock compact: replace what came before in a session by a ledger, for the model; the journal keeps it all."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
+
+if TYPE_CHECKING:
+    from states.records import Compaction
 
 
 @click.command()
@@ -20,7 +23,6 @@ def compact(session: str, **given: Any) -> int:
     import os
 
     from fsm.config import settings
-    from states.records import Compaction
 
     from .assemble import assemble, following_run
     from .past import history_of
@@ -36,12 +38,15 @@ def compact(session: str, **given: Any) -> int:
         async with loop:
             return await loop.compact(session)
 
-    made = asyncio.run(work())
-    if made is None:
-        say(f"session {session}: there is nothing to compact")
-    else:
-        say(
-            f"session {session}: {made.dropped} messages are replaced by a ledger, "
-            f"about {made.before} tokens became {made.after}; `interlock show` has everything"
-        )
+    say(f"session {session}: {said_of(asyncio.run(work()))}")
     return 0
+
+
+def said_of(made: "Compaction | None") -> str:
+    """What a person is told of it."""
+    if made is None:
+        return "there is nothing to compact"
+    return (
+        f"{made.dropped} messages are replaced by a ledger, about {made.before} tokens became {made.after}; "
+        "`interlock show` has everything"
+    )

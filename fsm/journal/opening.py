@@ -66,7 +66,7 @@ def identify(connection: apsw.Connection, path: str) -> int | None:
 def _identified(connection: apsw.Connection, path: str) -> int | None:
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application == APPLICATION_ID and version > VERSION:
-        raise NewerJournal(version, VERSION)
+        raise NewerJournal(version, VERSION, f"journal {path}: it")
     if application == APPLICATION_ID and version > 0:
         return int(version)
     if application or version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():

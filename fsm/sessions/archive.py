@@ -71,7 +71,7 @@ def _head(line: bytes) -> dict[str, Any]:
     if any(type(head.get(name)) is not kind for name, kind in kinds.items()):
         raise ConfigError("the first line of the exported session is damaged; export it again")
     if head["version"] > VERSION:
-        raise NewerJournal(head["version"], VERSION)
+        raise NewerJournal(head["version"], VERSION, "the exported session")
     return head
 
 

@@ -19,7 +19,8 @@ from fsm.config import settings
 from fsm.journal import open_journal
 from fsm.result import Result, RunStatus
 from states.contract import Permission
-from states.records import ChainChange, Interruption, RunStarted, UserInput
+from states.ledger import HEADINGS, INSTRUCTION
+from states.records import Cause, ChainChange, Compaction, How, Interruption, RunStarted, UserInput
 from states.records import Status as Outcome
 
 HOSTILE = "I \x1b]0;owned\x07 look. "
@@ -310,6 +311,25 @@ def test_a_goal_is_set_for_a_new_session_and_shown_and_given_up(workspace):
     assert "the session that begins with your next words is to reach it" in shown
     assert any(text.endswith(": calc adds") for text in shown)
     assert any(text.startswith("a goal is for a whole session: /clear begins a new one") for text in shown)
+
+
+def test_the_older_turns_are_put_in_short_and_the_chat_goes_on(workspace):
+    ledger = text_turn("\n".join(f"## {heading}\nkept" for heading in HEADINGS))
+
+    def answer(body, number):
+        asked = body["messages"][-1]["content"]
+        return ledger if asked == INSTRUCTION else text_turn(f"{number} " + "a long answer " * 400)
+
+    with ChatServer(answer) as server:
+        shown = chat(workspace, server, "/compact", "a", "b", "c", "/compact", "d")
+
+    assert shown[1:3] == ["> /compact", "there is nothing to compact"]
+    assert any("messages are replaced by a ledger" in text for text in shown)
+    (made,) = records(workspace, Compaction)
+    assert (made.cause, made.how) == (Cause.ASKED, How.LEDGER)
+    asked = [message["content"] for message in server.requests[-1]["messages"]]
+    assert not any(text.startswith("0 a long answer") for text in asked)
+    assert said(server.requests[-1]) == "d"
 
 
 def test_words_that_come_too_late_for_a_run_begin_the_next_one(workspace):

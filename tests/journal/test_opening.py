@@ -71,7 +71,7 @@ def test_a_newer_format_is_refused_by_name(tmp_path):
     connection.close()
     for error in run(refusals(path)):
         assert isinstance(error, NewerJournal)
-        assert f"format version {VERSION + 1}" in str(error)
+        assert f"journal {path}: it has format version {VERSION + 1}" in str(error)
 
 
 def test_an_older_format_can_be_read_but_not_written(tmp_path, monkeypatch):

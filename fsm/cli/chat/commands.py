@@ -126,6 +126,17 @@ async def _goal(room: "Room", rest: str) -> None:
     room.terminal.say(f"{found[1]}: {found[0]}" if found else "this session has no goal; /goal TEXT is for a new one")
 
 
+async def _compact(room: "Room", rest: str) -> None:
+    from fsm.cli.compact import said_of
+
+    if room.past is None:
+        room.terminal.say("there is nothing to compact")
+        return
+    room.terminal.say("the model writes a ledger that stands for the older turns", "dim")
+    room.terminal.say(said_of(await room.loop.compact(room.session)))
+    await room.look()
+
+
 async def _continue(room: "Room", rest: str) -> None:
     if room.over:
         raise ConfigError("there is nothing to go on with: the last run has ended; say what is to be done next")
@@ -141,6 +152,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
         "/goal [TEXT|pause|resume|clear]", "what a new session is to reach; how far it is", _goal, idle=True
     ),
     "continue": Command("/continue", "go on without words", _continue, idle=True),
+    "compact": Command(
+        "/compact", "let the model put the older turns in short; the journal keeps them", _compact, idle=True
+    ),
     "clear": Command("/clear", "begin a new session; this one stays in the journal", _clear, idle=True),
     "cost": Command("/cost", "what the session has used up", _cost),
     "quit": Command("/quit", "leave; what goes on comes to rest", _quit),

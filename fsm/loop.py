@@ -71,6 +71,7 @@ from .remote import names_of_deferred, parted, with_servers
 from .result import Result, failed, result_of
 from .sessions import Sessions
 from .setup import (
+    apart_of,
     as_chain,
     as_crew,
     as_defer,
@@ -220,12 +221,19 @@ class Loop(Sessions):
         self._ids = ids or RandomIds()
         self._own_tools = with_servers(self._own_tools, servers)
         self._admission = Admission(max_runs)
-        self._state_dir = state_dir(workspace)
+        self._state_dir = (lineage and lineage.state_dir) or state_dir(workspace)
         self._drivers: dict[str, Driver] = {}
         self._lineage = lineage
         own = (secret for one in self._providers for secret in one.secrets)
         self._secrets = (*own, *(lineage.secrets if lineage else ()))
-        self._crew = as_crew(agents, self._own_tools, self._agent_loop, lambda: self._journal, agent_depth)
+        self._crew = as_crew(
+            agents,
+            self._own_tools,
+            self._agent_loop,
+            lambda: self._journal,
+            depth=agent_depth,
+            place=(self._workspace_name, self._state_dir),
+        )
         self._secrets += tuple(self._own_tools.secrets) if isinstance(self._own_tools, Living) else ()
         self._tools = with_crew(self._own_tools, self._crew)
         self._only = as_only(only, self._tools)
@@ -373,9 +381,8 @@ class Loop(Sessions):
 
         deeper = self._crew is not None and lineage.depth < self._crew.limit
         agents = tuple(self._crew.agents.values()) if self._crew and deeper else ()
-        return self._below(
-            agent, lineage, caller, toolset(agent, self._offered_to(caller)), agents, prompt=self._prompt
-        )
+        tools = toolset(agent, self._offered_to(caller, lineage.workspace))
+        return self._below(agent, lineage, caller, tools, agents, prompt=self._prompt)
 
     def _verifier_loop(self, agent: "Agent", lineage: "Lineage", caller: History) -> "Loop":
         """A loop for whoever verifies a run of ours."""
@@ -384,9 +391,12 @@ class Loop(Sessions):
         eyes = Eyes(self._offered_to(caller), caller)
         return self._below(agent, lineage, caller, eyes, prompt=BARE, hooks=Unheard(self._hooks))
 
-    def _offered_to(self, caller: History) -> Toolbox:
-        """What a run of ours may use at most, and so whatever works for it."""
-        return offered(self._own_tools, caller.started.only if caller.started else None)
+    def _offered_to(self, caller: History, workspace: Path | None = None) -> Toolbox:
+        """What a run of ours may use at most, and so whatever works for it, in a workspace of its own if it has one."""
+        from .tools.compose import elsewhere
+
+        tools = self._own_tools if workspace is None else elsewhere(self._own_tools, workspace)
+        return offered(tools, caller.started.only if caller.started else None)
 
     def _below(
         self,
@@ -404,7 +414,7 @@ class Loop(Sessions):
         return Loop(
             provider=agent.provider or self._providers,
             tools=tools,
-            workspace=self._workspace,
+            workspace=lineage.workspace or self._workspace,
             journal=self._journal,
             contract=agent.contract,
             budget=within(agent.budget, caller),
@@ -419,7 +429,7 @@ class Loop(Sessions):
             agents=agents,
             agent_depth=self._crew.limit if self._crew else 1,
             prices=self._prices,
-            lineage=attrs.evolve(lineage, secrets=self._secrets),
+            lineage=attrs.evolve(lineage, secrets=self._secrets, state_dir=self._state_dir),
             limits=self._limits,
             clock=self._clock,
             ids=self._ids,
@@ -555,6 +565,8 @@ class Loop(Sessions):
         self._drivers[session] = driver
         listener = asyncio.create_task(self._listen(driver))
         try:
+            if self._crew is not None:
+                await self._crew.sweep(driver)
             if records is not None:
                 untold = driver.claim.lost and not opening.message and opening.follow_up is None
                 if untold and driver.history.state is State.SUCCEEDED:
@@ -658,6 +670,12 @@ class Loop(Sessions):
             raise ConfigError(
                 f"the run of session {history.session!r} was started under another table; resume it with that table "
                 "(graph=...), or begin a new session"
+            )
+        apart = apart_of(history.started.workspace)
+        if apart and apart != self._workspace_name:
+            raise ConfigError(
+                f"session {history.session!r} works in a worktree; resume the run that called it, or resume it with "
+                f"workspace={apart!r} (on the command line: --workspace, with this --journal)"
             )
         check_contract(history.contract, self._workspace)
         owed = history.contract.output_schema

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -10,7 +11,7 @@ import attrs
 from gates.commands import KINDS
 from gates.permission import parse_rule
 from states.context import usable
-from states.contract import Contract, Permission, Verify
+from states.contract import Contract, Isolation, Permission, Verify
 from states.errors import ConfigError
 from states.output import schema_digest
 from states.plan import SUBMIT_PLAN
@@ -145,14 +146,30 @@ def root_of(workspace: str | Path | Workspace | None) -> str:
     return "" if root is None else str(Path(root).resolve())
 
 
+def apart_of(folder: str) -> str:
+    """The folder, if it is an agent's worktree; else nothing."""
+    parts = Path(folder).parts
+    return folder if (STATE_DIR, "worktrees") in pairwise(parts) else ""
+
+
 def as_crew(
-    agents: "Iterable[Agent]", tools: Toolbox, make: "MakeLoop", journal: Callable[[], Journal], depth: int
+    agents: "Iterable[Agent]",
+    tools: Toolbox,
+    make: "MakeLoop",
+    journal: Callable[[], Journal],
+    *,
+    depth: int,
+    place: tuple[str, Path],
 ) -> "Crew | None":
-    """Who works for a loop; None if nobody does. `journal` gives the loop's journal as it is now."""
+    """Who works for a loop; None if nobody does. `journal` gives the loop's journal as it is now.
+
+    place: the folder that is worked on (empty: none), and where the loop keeps things.
+    """
     found = list(agents)
     if not found:
         return None
     from .agents.agent import Agent, check_agents
+    from .agents.apart import Apart
     from .agents.crew import Crew
 
     for item in found:
@@ -161,7 +178,12 @@ def as_crew(
     if depth < 1:
         raise ConfigError(f"agent_depth is {depth}; it is 1 or more, or give no agents")
     known = [spec.name for spec in tools.specs]
-    return Crew({agent.name: agent for agent in check_agents(found, known)}, make, journal, depth)
+    checked = check_agents(found, known)
+    apart = Apart(place[0], place[1])
+    for agent in checked:
+        if agent.isolation is Isolation.WORKTREE:
+            apart.check(agent.name)
+    return Crew({agent.name: agent for agent in checked}, make, journal, apart, depth)
 
 
 def with_crew(tools: Toolbox, crew: "Crew | None") -> Toolbox:

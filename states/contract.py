@@ -20,6 +20,15 @@ class Permission(StrEnum):
     """Read-only tools run; every other call is denied."""
 
 
+class Isolation(StrEnum):
+    """On which files an agent works."""
+
+    NONE = "none"
+    """On its caller's."""
+    WORKTREE = "worktree"
+    """In a git worktree of its own, which begins as its caller's workspace is; what it changes is handed back."""
+
+
 class Verify(StrEnum):
     """Whether somebody who had no part in the work has to agree that it is done."""
 

@@ -6,7 +6,7 @@ import attrs
 
 from .actions import Actions
 from .continued import joined
-from .contract import Budget, Contract, Permission
+from .contract import Budget, Contract, Isolation, Permission
 from .messages import (
     Call,
     Message,
@@ -106,6 +106,7 @@ class Child:
     reason: str = ""
     usage: Usage = Usage()
     cost: float = 0.0
+    isolation: Isolation = Isolation.NONE
 
 
 @attrs.frozen

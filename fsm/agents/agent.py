@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import attrs
 
 from fsm.tools import Tool
-from states.contract import Budget, Contract, Permission
+from states.contract import Budget, Contract, Isolation, Permission
 from states.errors import ConfigError
 from states.history import History
 from states.ports import Provider
@@ -36,6 +37,13 @@ def _permission(value: Permission | str | None) -> Permission | None:
     return None if value is None else as_permission(value)
 
 
+def _isolation(value: Isolation | str) -> Isolation:
+    try:
+        return Isolation(value)
+    except ValueError:
+        raise ConfigError(f"unknown isolation {value!r}; known: {', '.join(Isolation)}") from None
+
+
 @attrs.frozen
 class Agent:
     """Somebody that a run can give work to, through the tool `task`.
@@ -48,6 +56,7 @@ class Agent:
     permission: never wider than its caller's, whatever is asked for here. None: its caller's.
     budget: its own; what is left of its caller's tokens and seconds bounds it too.
     contract: what it owes before it may say that it is done.
+    isolation: "worktree": it works in a git worktree of its own, and its caller applies what it changed, or does not.
     """
 
     name: str
@@ -58,6 +67,7 @@ class Agent:
     permission: Permission | None = attrs.field(default=None, converter=_permission)
     budget: Budget = Budget()
     contract: Contract = Contract()
+    isolation: Isolation = attrs.field(default=Isolation.NONE, converter=_isolation)
 
     def __attrs_post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -71,13 +81,18 @@ class Agent:
 
 @attrs.frozen
 class Lineage:
-    """Where a loop stands below the call that began it. `secrets` are those of the runs above it."""
+    """Where a loop stands below the call that began it. `secrets` are those of the runs above it.
+
+    state_dir: where its caller's loop keeps things. workspace: the folder that it works on, if that is its own.
+    """
 
     parent: str = ""
     """The call's idempotency key."""
     agent: str = ""
     depth: int = 0
     secrets: tuple[str, ...] = ()
+    state_dir: Path | None = None
+    workspace: Path | None = None
 
 
 def session_of(key: str) -> str:

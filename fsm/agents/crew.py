@@ -7,8 +7,9 @@ from contextlib import suppress
 import attrs
 
 from fsm import events
-from fsm.result import Result, result_of
+from fsm.result import Result, RunStatus, result_of
 from fsm.tools import ToolError
+from states.contract import Isolation
 from states.errors import InterlockError
 from states.history import History
 from states.names import ENDS, RESTING
@@ -17,6 +18,7 @@ from states.records import Delegated, DelegationEnded
 
 from .adopt import Claimed, Publish, Runs, go_on, past_of
 from .agent import Agent, Lineage, session_of
+from .apart import Apart
 from .report import WAITS_FOR_A_PERSON, stopped, told
 
 MakeLoop = Callable[[Agent, Lineage, History], Runs]
@@ -40,6 +42,8 @@ class Crew:
     make: MakeLoop
     journal: Callable[[], Journal]
     """The loop's journal, as it is now."""
+    apart: Apart
+    """The worktrees of those that work apart."""
     limit: int = 1
     _jobs: dict[str, Job] = attrs.field(factory=dict)
 
@@ -53,7 +57,8 @@ class Crew:
             raise ToolError(f"an agent at depth {self.limit} calls no agents; do this yourself.")
         if session not in caller.history.children:
             intent = int(key.rpartition(":")[2])
-            await caller.commit(Delegated(intent, session, agent, prompt, background))
+            isolation = self.agents[agent].isolation
+            await caller.commit(Delegated(intent, session, agent, prompt, background, isolation))
         return session
 
     async def work(self, caller: Caller, session: str, publish: Publish) -> Result:
@@ -65,7 +70,13 @@ class Crew:
         agent = self.agents.get(child.agent)
         if agent is None:
             raise ToolError(f"there is no agent {child.agent!r} any more; there are: {', '.join(self.agents)}")
-        lineage = Lineage(_key(session, child.intent), child.agent, _depth(caller.history) + 1)
+        key = _key(session, child.intent)
+        folder = None
+        if child.isolation is Isolation.WORKTREE:
+            past = await past_of(self.journal(), session)
+            if past is None or past.state not in ENDS:
+                folder = await self.apart.workspace(session, caller.history.session, self._path, begun=past is not None)
+        lineage = Lineage(key, child.agent, _depth(caller.history) + 1, workspace=folder)
         loop = self.make(agent, lineage, caller.history)
         return await go_on(loop, Claimed(session, lineage.parent, child.prompt, caller.history.permission), publish)
 
@@ -78,7 +89,19 @@ class Crew:
             await self.look(caller, session)
             return stopped(agent, session)
         await self.look(caller, session)
-        return told(agent, result)
+        return await self.report(caller, session, result)
+
+    async def report(self, caller: Caller, session: str, result: Result) -> ToolOutput:
+        """What the caller is told; of one that has ended apart, with its changes."""
+        child = caller.history.children[session]
+        output = told(child.agent, result)
+        if child.isolation is not Isolation.WORKTREE or result.status is RunStatus.SUSPENDED:
+            return output
+        return await self.apart.handed_over(output, session)
+
+    @property
+    def _path(self) -> str:
+        return str(getattr(self.journal(), "path", ""))
 
     async def look(self, caller: Caller, session: str) -> History | None:
         """What is durable of an agent; if it has ended or rests, that is put on record. None if it never began."""
@@ -93,7 +116,8 @@ class Crew:
         """Put on record what is known of an agent, if that is news."""
         child, result = caller.history.children[session], result_of(past)
         if (child.state, child.reason, child.usage) != (past.state, result.reason, past.usage):
-            did = tuple(past.changed), tuple(past.shell)
+            alone = child.isolation is Isolation.WORKTREE  # what it changed there is not changed here
+            did = () if alone else tuple(past.changed), tuple(past.shell)
             ended = DelegationEnded(session, past.state, result.reason, past.usage, result.cost, *did)
             await caller.commit(ended)
 
@@ -112,6 +136,14 @@ class Crew:
 
     def job(self, session: str) -> Job | None:
         return self._jobs.get(session)
+
+    async def sweep(self, caller: Caller) -> None:
+        """Worktrees that nobody needs any more go. One that cannot be removed is left for the next time."""
+        if not await asyncio.to_thread(lambda: self.apart.trees.any):
+            return
+        known = [info.session for info in await self.journal().sessions()]
+        with suppress(InterlockError, OSError):
+            await asyncio.to_thread(self.apart.trees.sweep, self._path, known, caller.history.session)
 
     def take_up(self, caller: Caller) -> None:
         """Agents in the background of a run that goes on go on too."""

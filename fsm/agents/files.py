@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from states.contract import Budget
+from states.contract import Budget, Isolation
 from states.errors import ConfigError
 from states.ports import Provider
 
@@ -16,7 +16,7 @@ from .agent import Agent
 FOLDER: Final = "agents"
 """Below `.interlock` in the workspace; one `NAME.md` for each agent."""
 _PARTS: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*\n?(.*)\Z", re.DOTALL | re.MULTILINE)
-_KEYS: Final = ("name", "description", "tools", "model", "permission", "budget")
+_KEYS: Final = ("name", "description", "tools", "model", "permission", "budget", "isolation")
 _LIMITS: Final = tuple(field.name for field in attrs.fields(Budget))
 
 ProviderFor = Callable[[str], Provider]
@@ -27,8 +27,8 @@ def load_agents(folder: Path | str, provider_for: ProviderFor | None = None) -> 
     """The agents of `folder` (`*.md`, by name); none if it is not there.
 
     A file begins with `---`, the keys name (by default the file's), description, tools (a list, or names with commas),
-    model, permission and budget (max_turns, tokens, ...), and `---`; what follows is the prompt. `provider_for` is
-    needed where a file names a model. Raises ConfigError, naming the file.
+    model, permission, budget (max_turns, tokens, ...) and isolation, and `---`; what follows is the prompt.
+    `provider_for` is needed where a file names a model. Raises ConfigError, naming the file.
     """
     return [_agent(path, provider_for) for path in sorted(Path(folder).glob("*.md"))]
 
@@ -44,6 +44,7 @@ def _agent(path: Path, provider_for: ProviderFor | None) -> Agent:
             _provider(head.get("model"), provider_for),
             head.get("permission"),
             _budget(head.get("budget")),
+            isolation=head.get("isolation") or Isolation.NONE,
         )
     except (ConfigError, OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error

@@ -7,13 +7,15 @@ from typing import Annotated, Final
 from fsm import events
 from fsm.result import result_of
 from fsm.tools import Keywords, Tool, ToolContext, ToolError, tool
+from states.contract import Isolation
 from states.names import RESTING
 from states.ports import Caller, ToolOutput, ToolRun
 
 from .adopt import Publish
 from .agent import session_of
 from .crew import Crew
-from .report import begun, told, working
+from .merging import merging_tools
+from .report import begun, working
 
 Show = Callable[[str], None]
 NAMES: Final = ("task", "task_output")
@@ -22,7 +24,7 @@ LONGEST_WAIT: Final = 600
 
 
 def task_tools(crew: Crew) -> list[Tool]:
-    """`task` and `task_output` for a loop's crew."""
+    """`task` and `task_output` for a loop's crew; `task_apply` and `task_discard` if one of it works apart."""
     names = list(crew.agents)
 
     async def reconcile(run: ToolRun) -> ToolOutput | None:
@@ -70,13 +72,14 @@ def task_tools(crew: Crew) -> list[Tool]:
                 return working(child.agent, handle, job.turns)
             result = job.task.result()
             await crew.look(caller, handle)
-            return told(child.agent, result)
+            return await crew.report(caller, handle, result)
         past = await crew.look(caller, handle)
         if past is None or past.state not in RESTING:
             return working(child.agent, handle, past.turns if past else 0)
-        return told(child.agent, result_of(past))
+        return await crew.report(caller, handle, result_of(past))
 
-    return [task, task_output]
+    isolated = any(agent.isolation is Isolation.WORKTREE for agent in crew.agents.values())
+    return [task, task_output, *(merging_tools(crew) if isolated else ())]
 
 
 def _description(crew: Crew) -> str:

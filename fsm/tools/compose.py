@@ -1,6 +1,7 @@
 """Several toolboxes as one, or some tools of one."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -8,6 +9,8 @@ from fsm.housed import Housed
 from states.errors import ConfigError
 from states.ports import Toolbox, ToolOutput, ToolRun, ToolSpec
 from states.records import JSON, Status
+
+from .toolbox import Tools
 
 
 @attrs.frozen
@@ -62,6 +65,18 @@ def joined(*boxes: Toolbox) -> Toolbox:
     if twice is not None:
         raise ConfigError(f"two tools are called {twice!r}: rename one of them")
     return Composed(boxes)
+
+
+def elsewhere(box: Toolbox, workspace: Path) -> Toolbox:
+    """The same tools for another workspace. Raises ConfigError for a toolbox that cannot be moved."""
+    if isinstance(box, Composed):
+        return Composed(tuple(elsewhere(part, workspace) for part in box.boxes), box.only)
+    if isinstance(box, Tools):
+        return box.elsewhere(workspace)
+    raise ConfigError(
+        f"an agent cannot work in a worktree with a {type(box).__name__}, whose tools may be bound to a folder; give "
+        "the loop tools made with @tool"
+    )
 
 
 def picked(box: Toolbox, names: Collection[str]) -> Toolbox:

@@ -54,6 +54,7 @@ class Tool:
 
     `injected` and `workspace` are what its toolbox gives it. `leave` is awaited with a session's name when its run ends
     or rests: what the tool started for it and left running has to end.
+    `elsewhere` gives the same tool for another workspace, if it is bound to one.
     """
 
     spec: ToolSpec
@@ -64,6 +65,7 @@ class Tool:
     injected: Mapping[str, object] = attrs.field(factory=dict, repr=False)
     workspace: Path | None = None
     leave: Leave | None = attrs.field(default=None, repr=False)
+    elsewhere: "Callable[[Path], Tool] | None" = attrs.field(default=None, repr=False)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.function(*args, **kwargs)

@@ -47,6 +47,7 @@ class Tools:
     ) -> None:
         self._own: dict[str, Tool] = {}
         self._sources = tuple(sources)
+        self._context = context
         given = as_given(context)
         for tool in tools:
             if not isinstance(tool, Tool):
@@ -57,6 +58,11 @@ class Tools:
             self._own[tool.spec.name] = attrs.evolve(tool, injected=injected, workspace=workspace)
         self._own_validators = {name: _validator(tool.spec, FORMATS) for name, tool in self._own.items()}
         self._gather()
+
+    def elsewhere(self, workspace: Path) -> "Tools":
+        """The same tools for another workspace: those that are bound to one, and the one that others are told of."""
+        there = [tool.elsewhere(workspace) if tool.elsewhere else tool for tool in self._own.values()]
+        return Tools(there, context=self._context, workspace=workspace, sources=self._sources)
 
     def _gather(self) -> None:
         """All tools as they are now. One of a source that cannot be offered is left out, and the log says why."""

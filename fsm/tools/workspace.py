@@ -1,7 +1,10 @@
 """The tools that work on a workspace: files, searching, and a shell."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+
+import attrs
 
 from states.errors import ConfigError
 
@@ -34,12 +37,26 @@ def workspace_tools(
     state = home / ".interlock" if state_dir is None else Path(state_dir).absolute()
     if not home.is_dir():
         raise ConfigError(f"the workspace {str(root)!r} is not a directory")
-    background = Background(state)
-    confined = Confined(Path(root), [state, *map(Path, protected)])
-    return [
+    kept = (state, *map(Path, protected))
+    return _bound(Path(root), state, kept, tuple(hidden_env), Background(state))
+
+
+def _bound(
+    root: Path, state: Path, kept: tuple[Path, ...], hidden_env: tuple[str, ...], background: Background
+) -> list[Tool]:
+    """The tools for one folder. A `kept` path around it does not count: nothing else below that can be reached."""
+    home = root.resolve()
+    confined = Confined(root, [path for path in kept if not home.is_relative_to(path.resolve())])
+    found = [
         *read_tools(confined),
         *search_tools(confined),
         *write_tools(confined, Effects(state)),
         bash_tool(home, state, hidden_env=hidden_env, background=background),
         *later_tools(background),
     ]
+
+    def moved(name: str, folder: Path) -> Tool:
+        there = _bound(folder, state, kept, hidden_env, background)
+        return next(tool for tool in there if tool.spec.name == name)
+
+    return [attrs.evolve(tool, elsewhere=partial(moved, tool.spec.name)) for tool in found]

@@ -18,12 +18,12 @@ repository is none. Filters cannot be switched off so: whoever lets git look int
 def git(root: bytes | str, *arguments: str, seconds: float = SECONDS) -> bytes | None:
     """What git prints, or None if it is not there or says no."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    program = _program(os.fsdecode(root), environment.get("PATH", os.defpath))
-    if program is None:
+    found = program(os.fsdecode(root), environment.get("PATH", os.defpath))
+    if found is None:
         return None
     try:
         done = subprocess.run(  # noqa: S603  # fixed arguments
-            [program, *OPTIONS, *arguments],
+            [found, *OPTIONS, *arguments],
             cwd=root,
             env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
@@ -36,7 +36,7 @@ def git(root: bytes | str, *arguments: str, seconds: float = SECONDS) -> bytes |
     return done.stdout
 
 
-def _program(root: str, path: str) -> str | None:
+def program(root: str, path: str) -> str | None:
     """The first git of the search path that does not lie in the workspace: that one would be the workspace's word."""
     inside = Path(os.path.realpath(root))
     for folder in path.split(os.pathsep):

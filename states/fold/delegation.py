@@ -17,7 +17,9 @@ def _delegated(history: History, seq: int, record: Delegated) -> None:
     asked = any(state.intent == record.intent for state in history.open_calls())
     need(asked, seq, f"an agent begins, which no open call has asked for (intent {record.intent})")
     need(record.session not in history.children, seq, f"the agent of session {record.session!r} begins twice")
-    history.children[record.session] = Child(record.intent, record.agent, record.prompt, record.background)
+    history.children[record.session] = Child(
+        record.intent, record.agent, record.prompt, record.background, isolation=record.isolation
+    )
 
 
 def _delegation_ended(history: History, seq: int, record: DelegationEnded) -> None:

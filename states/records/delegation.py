@@ -2,6 +2,7 @@
 
 import attrs
 
+from states.contract import Isolation
 from states.messages import Usage
 from states.names import State
 
@@ -18,6 +19,8 @@ class Delegated:
     agent: str
     prompt: str
     background: bool = False
+    isolation: Isolation = Isolation.NONE
+    """What goes on after a crash goes on in the same place: the worktree is named after the session."""
 
 
 @attrs.frozen
